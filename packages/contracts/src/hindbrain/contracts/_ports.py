@@ -1,0 +1,141 @@
+"""The ports a host or a room fills in: what hindbrain may ask of its surroundings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from attrs import field, frozen
+
+from hindbrain.contracts._telemetry import TelemetryEvent
+from hindbrain.contracts._transcript import Branch, JsonValue, Message
+from hindbrain.contracts._values import RetainItem
+
+
+@frozen(kw_only=True)
+class ContextUsage:
+    """How full the model's window is, in tokens; None where the host does not know."""
+
+    tokens: int | None = None
+    window: int | None = None
+
+
+@frozen(kw_only=True)
+class TaskState:
+    """What the host's todo list says. ``available`` False is not the same as an empty list."""
+
+    available: bool
+    open_tasks: tuple[str, ...] = ()
+
+
+class Host(Protocol):
+    """The agent host a session lives in. Every method fails open in the caller: its error never breaks a turn."""
+
+    async def branch(self) -> Branch:
+        """The session's entries with the present leaf."""
+        ...
+
+    async def append(self, custom_type: str, data: Mapping[str, JsonValue], *, expect_ancestor: str | None) -> str:
+        """Append a custom entry and return its id.
+
+        Refuses where ``expect_ancestor`` is no longer on the present branch, so that a ledger entry never lands on
+        another branch.
+        """
+        ...
+
+    async def notify(self, text: str, level: str = "info") -> None:
+        """Show one line to the user; ``level`` is info, warning or error."""
+        ...
+
+    async def confirm(self, title: str, text: str) -> bool:
+        """Ask the user; False where no user can answer."""
+        ...
+
+    async def task_state(self) -> TaskState:
+        """What work is open."""
+        ...
+
+    async def context_usage(self) -> ContextUsage:
+        """How full the window is."""
+        ...
+
+    async def emit(self, event: TelemetryEvent) -> None:
+        """Hand a telemetry event to whoever listens on the host's bus."""
+        ...
+
+
+@frozen(kw_only=True)
+class Tool:
+    """A tool a model may call; ``parameters`` is its JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, JsonValue] = field(repr=False)
+
+
+@frozen(kw_only=True)
+class Completion:
+    """A model's answer and what it cost in tokens, None where unknown."""
+
+    message: Message
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Model(Protocol):
+    """A chat model: the session's own through the host, or an endpoint."""
+
+    async def complete(
+        self, messages: Sequence[Message], *, tools: Sequence[Tool] = (), max_tokens: int | None = None
+    ) -> Completion:
+        """Answer the messages once; tool calls come back as parts of the answer."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one length.
+
+    Attributes:
+        name: identifies model and version; vectors of different names are never compared.
+        dimension: the length of each vector.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimension(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One vector a text, in order."""
+        ...
+
+
+@frozen(kw_only=True)
+class Coverage:
+    """The range of a session that a retain job stands for: from the first entry to the last, on one branch."""
+
+    lineage: str
+    bank: str
+    first_id: str
+    last_id: str
+    chain: str
+
+
+@frozen(kw_only=True)
+class RetainJob:
+    """A retain that has been decided on, with the operation id it will keep over every try."""
+
+    id: str
+    bank: str
+    item: RetainItem
+    operation_id: str
+    created_at: str
+    covers: Coverage | None = None
+
+
+class RetainQueue(Protocol):
+    """Where decided retains wait. ``enqueue`` returns only when the job is as durable as this queue can make it."""
+
+    async def enqueue(self, job: RetainJob) -> None:
+        """Take the job, or raise and hold nothing of it."""
+        ...
