@@ -1,4 +1,7 @@
-"""Run benches by name: ``run.py NAME… [--json]``. Each ``bench_NAME.py`` beside this file has ``run() -> Iterable[Row]``."""
+"""Run benches by name: ``run.py NAME… [--json]``.
+
+Each ``bench_NAME.py`` beside this file has ``run() -> Iterable[Row]``.
+"""
 
 from __future__ import annotations
 
