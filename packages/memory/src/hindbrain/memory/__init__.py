@@ -1,1 +1,52 @@
-"""Placeholder door."""
+"""The behaviours over four verbs: which project this is, what is recalled and shown, what is retained."""
+
+from hindbrain.memory._block import GUIDANCE, Block, InjectedItem, render_block
+from hindbrain.memory._checkout import NoProjectError, read_checkout
+from hindbrain.memory._config import MemoryConfig, RecallConfig, RetainConfig, ScopeConfig
+from hindbrain.memory._identity import Checkout, Project, identify, session_key
+from hindbrain.memory._operation import digest, operation_id
+from hindbrain.memory._projection import iso, project, project_message
+from hindbrain.memory._quality import Verdict, judge
+from hindbrain.memory._query import compose_query, estimate_tokens
+from hindbrain.memory._recall import RecallOutcome, ScopeFailure, build_query, recall_for
+from hindbrain.memory._retain import SessionIdentity, build_job, explicit_item, new_entries
+from hindbrain.memory._scope import RecallScope, recall_scopes, retain_tags
+from hindbrain.memory._trace import EntryIndex
+
+__all__ = [
+    "GUIDANCE",
+    "Block",
+    "Checkout",
+    "EntryIndex",
+    "InjectedItem",
+    "MemoryConfig",
+    "NoProjectError",
+    "Project",
+    "RecallConfig",
+    "RecallOutcome",
+    "RecallScope",
+    "RetainConfig",
+    "ScopeConfig",
+    "ScopeFailure",
+    "SessionIdentity",
+    "Verdict",
+    "build_job",
+    "build_query",
+    "compose_query",
+    "digest",
+    "estimate_tokens",
+    "explicit_item",
+    "identify",
+    "iso",
+    "judge",
+    "new_entries",
+    "operation_id",
+    "project",
+    "project_message",
+    "read_checkout",
+    "recall_for",
+    "recall_scopes",
+    "render_block",
+    "retain_tags",
+    "session_key",
+]

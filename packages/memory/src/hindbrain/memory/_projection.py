@@ -1,0 +1,122 @@
+"""What of a conversation is retained: a structured projection, never a summary.
+
+Source: spec/memory.md sections 6.1 and 6.3; images by reference and times that never come from the clock are ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from hindbrain.contracts import (
+    Entry,
+    ImagePart,
+    JsonValue,
+    Message,
+    Part,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    scrub,
+    starts_injected,
+)
+from hindbrain.memory._config import RetainConfig
+
+_TARGETS = ("file_path", "path", "notebook_path", "command", "pattern", "query", "url", "name", "id")
+_TARGET_LENGTH = 100
+_SUMMARY_LENGTH = 500
+_INJECTED = ("hindsight-recall", "hindsight-mental-models")
+_NEVER = frozenset({"system", "developer"})
+"""Roles that hold the host's own prompt, not the conversation."""
+
+_Json = dict[str, JsonValue]
+
+
+def iso(at: int) -> str:
+    """Milliseconds since 1970 as ISO 8601 in UTC with three decimals, as hosts write it."""
+    moment = datetime.fromtimestamp(at // 1000, tz=UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"
+
+
+def _target(arguments: object) -> _Json:
+    if not isinstance(arguments, dict):
+        return {}
+    found = next((v for k in _TARGETS if isinstance(v := arguments.get(k), str) and v.strip()), None)
+    if found is None:
+        return {}
+    line = found.strip().splitlines()[0]
+    return {"target": scrub(line if len(line) <= _TARGET_LENGTH else line[:_TARGET_LENGTH] + "…")}
+
+
+def _scrubbed(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, dict):
+        return {key: _scrubbed(inner) for key, inner in value.items()}
+    return [_scrubbed(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _part(part: Part, config: RetainConfig, keep: tuple[str, ...]) -> _Json | None:
+    match part:
+        case TextPart(text) if "text" in keep and text.strip():
+            return {"type": "text", "text": scrub(text)}
+        case ThinkingPart(text) if "thinking" in keep and text.strip():
+            return {"type": "thinking", "thinking": scrub(text)}
+        case ToolCallPart(_, name, arguments) if "toolCall" in keep and name not in config.tool_call_exclude:
+            shown = _target(arguments) if config.compact_tool_calls else _scrubbed(dict(arguments))
+            return {"type": "toolCall", "name": name, "arguments": shown}
+        case ImagePart(media_type, size, sha256) if "text" in keep:
+            return {"type": "image", "mediaType": media_type, "size": size, "sha256": sha256}
+        case _:
+            return None
+
+
+def _tool_result(message: Message, config: RetainConfig) -> list[_Json] | None:
+    if message.tool_name in config.tool_result_exclude:
+        return None
+    text = message.text.strip()
+    whole = "error" in config.tool_result if message.is_error else "content" in config.tool_result
+    if not whole:
+        if message.is_error or "summary" not in config.tool_result:
+            return None
+        text = text if len(text) <= _SUMMARY_LENGTH else text[:_SUMMARY_LENGTH] + "…"
+    return [{"type": "text", "text": scrub(text)}] if text else None
+
+
+def project_message(entry: Entry, config: RetainConfig) -> _Json | None:
+    """One entry as it is retained, or None where nothing of it is kept.
+
+    Text is scrubbed here, before JSON escapes could hide a secret's shape. The time is the message's own, else the
+    entry's, never the clock's.
+    """
+    message = entry.message
+    if message is None or message.role in _NEVER or entry.custom_type in _INJECTED or starts_injected(message.text):
+        return None
+    if message.role == "toolResult":
+        content = _tool_result(message, config)
+    else:
+        keep = {"user": config.user, "assistant": config.assistant}.get(message.role, ("text",))
+        content = [shown for part in message.parts if (shown := _part(part, config, keep)) is not None]
+    if not content:
+        return None
+    at = message.at if message.at is not None else entry.at
+    fields: _Json = {
+        "role": message.role,
+        "id": entry.id,
+        "parentId": entry.parent_id,
+        "timestamp": None if at is None else iso(at),
+        "model": message.model,
+        "stopReason": message.stop_reason,
+        "toolName": message.tool_name,
+        "isError": True if message.is_error else None,
+        "content": content,
+    }
+    dropped = {*config.strip_message, *config.strip_top_level}
+    return {key: value for key, value in fields.items() if value is not None and key not in dropped}
+
+
+def project(entries: Iterable[Entry], config: RetainConfig) -> str | None:
+    """The content to retain for new entries: a JSON array, or None where none of them is kept."""
+    turns = [turn for entry in entries if (turn := project_message(entry, config)) is not None]
+    return json.dumps(turns, ensure_ascii=False, indent=2) if turns else None

@@ -1,0 +1,115 @@
+"""The retain path: new entries of a branch become one job.
+
+Which entries are new is told by their ids, never by their position, so branches and rewinds repeat nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+
+from attrs import frozen
+
+from hindbrain.contracts import Branch, Coverage, Entry, RetainItem, RetainJob, UpdateMode, scrub
+from hindbrain.memory._config import MemoryConfig
+from hindbrain.memory._identity import Project
+from hindbrain.memory._operation import digest, operation_id
+from hindbrain.memory._projection import iso, project
+from hindbrain.memory._scope import retain_tags
+
+
+@frozen(kw_only=True)
+class SessionIdentity:
+    """What names a live session. ``key`` is the 16 hex digits of tags and documents; ``lineage`` survives a move.
+
+    ``label`` is the session file's name, or "ephemeral session". ``origin`` is the backend's address.
+    """
+
+    host: str
+    key: str
+    lineage: str
+    label: str
+    origin: str
+
+    @property
+    def document_id(self) -> str:
+        """The one document all turns of the session are appended to. Source: spec/memory.md section 6.4."""
+        return f"pi-session:{self.key}"
+
+
+def new_entries(branch: Branch, retained: Collection[str]) -> tuple[Entry, ...]:
+    """The entries at the branch's end that were not retained yet, oldest first.
+
+    The walk goes from the leaf towards the root and ends at the first retained entry, so a turn costs what is new.
+    """
+    found: list[Entry] = []
+    seen: set[str] = set()
+    at = branch.leaf_id
+    while at is not None and at not in retained and at not in seen and (entry := branch.entries.get(at)):
+        seen.add(at)
+        found.append(entry)
+        at = entry.parent_id
+    return tuple(reversed(found))
+
+
+def build_job(
+    entries: Sequence[Entry], config: MemoryConfig, session: SessionIdentity, project_: Project, *, bank: str, now: str
+) -> RetainJob | None:
+    """The job that retains these entries, or None where nothing of them is kept.
+
+    The operation id stands for what is retained and where, so the same turn tried again is the same operation.
+
+    Args:
+        entries: new entries, oldest first.
+        config: which parts are kept.
+        session: the session's names.
+        project_: the project's identity.
+        bank: the bank to write to.
+        now: the moment of the decision, ISO 8601.
+    """
+    content = project(entries, config.retain)
+    if content is None:
+        return None
+    chain = _chain(entries)
+    last = next((e.at for e in reversed(entries) if e.at is not None), None)
+    item = RetainItem(
+        content=content,
+        document_id=session.document_id,
+        context=scrub(f"{project_.id} coding session {session.label}"),
+        timestamp=now if last is None else iso(last),
+        metadata={"source": "hindbrain", "retainSource": "auto", "imported": "false"},
+        tags=retain_tags(session.host, project_, session.key),
+        update_mode=UpdateMode.APPEND,
+    )
+    revision = digest(chain, content)[:16]
+    operation = operation_id(
+        origin=session.origin, bank=bank, project=project_.id, document=session.document_id, revision=revision
+    )
+    covers = Coverage(lineage=session.lineage, bank=bank, first_id=entries[0].id, last_id=entries[-1].id, chain=chain)
+    return RetainJob(id=operation, bank=bank, item=item, operation_id=operation, created_at=now, covers=covers)
+
+
+def _chain(entries: Sequence[Entry]) -> str:
+    h = hashlib.sha256()
+    for entry in entries:
+        h.update(f"{entry.id}\0{entry.parent_id}\0".encode("utf-8", "surrogatepass"))
+    return h.hexdigest()[:32]
+
+
+def explicit_item(
+    text: str, session: SessionIdentity, project_: Project, *, bank: str, tags: tuple[str, ...] = (), context: str = ""
+) -> RetainItem:
+    """The item of an explicit retain: its own document, named after what it says, with the base tags merged in.
+
+    Source: spec/memory.md section 6.4.
+    """
+    content = scrub(text)
+    name = digest(bank, content, context)[:16]
+    return RetainItem(
+        content=content,
+        document_id=f"pi-explicit:{session.key}:{name}",
+        context=scrub(context) or None,
+        metadata={"source": "hindbrain", "retainSource": "command", "imported": "false"},
+        tags=retain_tags(session.host, project_, None, tags),
+        update_mode=UpdateMode.REPLACE,
+    )
