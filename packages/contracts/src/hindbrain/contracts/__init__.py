@@ -1,7 +1,14 @@
 """Values and ports that every hindbrain package agrees on. No I/O, no clock, no randomness."""
 
 from hindbrain.contracts._backend import Backend
-from hindbrain.contracts._errors import BackendError, BackendRequestError, HindbrainError, InvalidValueError, Outcome
+from hindbrain.contracts._errors import (
+    BackendError,
+    BackendRequestError,
+    HindbrainError,
+    InvalidValueError,
+    OperationConflictError,
+    Outcome,
+)
 from hindbrain.contracts._ids import check_bank, check_document_id, check_operation_id
 from hindbrain.contracts._ports import (
     Completion,
@@ -78,6 +85,7 @@ __all__ = [
     "MinScores",
     "Model",
     "Operation",
+    "OperationConflictError",
     "OperationStatus",
     "Outcome",
     "Part",

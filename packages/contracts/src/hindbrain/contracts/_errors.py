@@ -66,3 +66,13 @@ class BackendRequestError(BackendError):
 
     code = "config"
     outcome = Outcome.NOT_SENT
+
+
+class OperationConflictError(BackendError):
+    """The operation id belongs to another bank or to another kind of operation, so nothing new was done here.
+
+    A backend that cannot see why an id was refused sets ``outcome`` to unknown: only a status call in the same bank
+    decides then. Source: captures a052 and a054; decisions.md, "Four verbs and the client".
+    """
+
+    code = "conflict"

@@ -6,9 +6,9 @@ Source: decisions.md, "Four verbs and the client".
 from __future__ import annotations
 
 import re
-import unicodedata
 import uuid
 
+from hindbrain.contracts._checks import is_plain
 from hindbrain.contracts._errors import BackendRequestError
 
 _BANK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
@@ -27,7 +27,7 @@ def check_bank(bank: str, *, strict: bool = False) -> str:
     Raises:
         BackendRequestError: it is not; the value is not repeated in the message.
     """
-    if (_STRICT_BANK if strict else _BANK).fullmatch(bank):
+    if isinstance(bank, str) and (_STRICT_BANK if strict else _BANK).fullmatch(bank):
         return bank
     raise BackendRequestError(
         "The bank id is refused and nothing was sent.",
@@ -41,7 +41,7 @@ def check_operation_id(operation_id: str) -> str:
     Raises:
         BackendRequestError: it is not.
     """
-    if _OPERATION.fullmatch(operation_id):
+    if isinstance(operation_id, str) and _OPERATION.fullmatch(operation_id):
         return str(uuid.UUID(operation_id))
     raise BackendRequestError(
         "The operation id is refused and nothing was sent.",
@@ -58,8 +58,13 @@ def check_document_id(document_id: str) -> str:
     Raises:
         BackendRequestError: it is not.
     """
-    bad = any(unicodedata.category(c) in {"Cc", "Cs"} for c in document_id)
-    if document_id.strip() and document_id not in {".", ".."} and len(document_id) <= _MAX_DOCUMENT and not bad:
+    if (
+        isinstance(document_id, str)
+        and document_id.strip()
+        and document_id not in {".", ".."}
+        and len(document_id) <= _MAX_DOCUMENT
+        and is_plain(document_id)
+    ):
         return document_id
     raise BackendRequestError(
         "The document id is refused and nothing was sent.",

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from enum import StrEnum
+from typing import TypeAlias
 
 from attrs import field, frozen
 
+from hindbrain.contracts._checks import choice, clean_tags, refusal
 from hindbrain.contracts._errors import BackendRequestError
+
+_MAX_DEPTH = 32
 
 
 class TagsMatch(StrEnum):
@@ -33,29 +37,63 @@ def check_tags(tags: Iterable[str], match: TagsMatch) -> tuple[str, ...]:
 
     Raises:
         BackendRequestError: the list is empty with a match other than ``exact`` (a server reads that as "no filter" and
-            returns every project's facts), or a tag is blank.
+            returns every project's facts, capture a141), or :func:`clean_tags` refuses it.
     """
-    kept = tuple(dict.fromkeys(tags))
+    kept = clean_tags(tags)
     if not kept and match is not TagsMatch.EXACT:
         raise BackendRequestError(
             f"An empty tag list with match '{match}' is refused: a server takes it as no filter at all.",
             next_step="Name at least one tag, or leave the filter out on purpose.",
         )
-    if any(not tag.strip() for tag in kept):
-        raise BackendRequestError("A blank tag is refused.", next_step="Give each tag at least one visible character.")
     return kept
 
 
-def _tuple(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(values)
+def to_match(value: str) -> TagsMatch:
+    """Return the match mode that a word names."""
+    return choice(TagsMatch, value, "tags_match")
+
+
+def to_groups(groups: Iterable[TagGroup]) -> tuple[TagGroup, ...]:
+    """Return the groups as a tuple.
+
+    Raises:
+        BackendRequestError: one of them is not a group.
+    """
+    kept = tuple(groups)
+    if not all(isinstance(group, TagLeaf | TagAnd | TagOr | TagNot) for group in kept):
+        raise refusal("tag_groups", "TagLeaf, TagAnd, TagOr and TagNot")
+    return kept
+
+
+def _members(groups: Iterable[TagGroup]) -> tuple[TagGroup, ...]:
+    kept = to_groups(groups)
+    if not kept:
+        raise refusal("An empty 'and' or 'or'", "at least one group in it")
+    return kept
+
+
+def _depth(group: TagGroup) -> int:
+    match group:
+        case TagLeaf():
+            return 1
+        case TagNot(inner):
+            return 1 + _depth(inner)
+        case TagAnd(groups) | TagOr(groups):
+            return 1 + max(_depth(g) for g in groups)
+
+
+def _check_depth(group: TagGroup) -> None:
+    # Groups are built from the inside out, so what is measured here is never deeper than the bound plus one.
+    if _depth(group) > _MAX_DEPTH:
+        raise refusal("A tag group", f"at most {_MAX_DEPTH} levels of and, or and not")
 
 
 @frozen
 class TagLeaf:
     """One list of tags and how it is compared. Built only if :func:`check_tags` accepts it."""
 
-    tags: tuple[str, ...] = field(converter=_tuple)
-    match: TagsMatch = field(default=TagsMatch.ANY_STRICT, converter=TagsMatch)
+    tags: tuple[str, ...] = field(converter=clean_tags)
+    match: TagsMatch = field(default=TagsMatch.ANY_STRICT, converter=to_match)
 
     def __attrs_post_init__(self) -> None:
         check_tags(self.tags, self.match)
@@ -63,30 +101,40 @@ class TagLeaf:
 
 @frozen
 class TagAnd:
-    """Every one of the groups."""
+    """Every one of the groups, of which there is at least one."""
 
-    groups: tuple[TagGroup, ...]
+    groups: tuple[TagGroup, ...] = field(converter=_members)
+
+    def __attrs_post_init__(self) -> None:
+        _check_depth(self)
 
 
 @frozen
 class TagOr:
-    """At least one of the groups."""
+    """At least one of the groups, of which there is at least one."""
 
-    groups: tuple[TagGroup, ...]
+    groups: tuple[TagGroup, ...] = field(converter=_members)
+
+    def __attrs_post_init__(self) -> None:
+        _check_depth(self)
 
 
 @frozen
 class TagNot:
-    """Not the group."""
+    """Not the group. An untagged fact passes the ``not`` of a strict leaf, as on the server."""
 
     group: TagGroup
 
+    def __attrs_post_init__(self) -> None:
+        to_groups((self.group,))
+        _check_depth(self)
 
-TagGroup = TagLeaf | TagAnd | TagOr | TagNot
+
+TagGroup: TypeAlias = TagLeaf | TagAnd | TagOr | TagNot
 
 
 def leaf_matches(leaf: TagLeaf, tags: Collection[str]) -> bool:
-    """Whether a fact with these tags passes one leaf."""
+    """Whether a fact with these tags passes one leaf. Source: S0-scopes-035."""
     have, want = set(tags), set(leaf.tags)
     match leaf.match:
         case TagsMatch.EXACT:

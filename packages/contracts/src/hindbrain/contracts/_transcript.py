@@ -104,11 +104,16 @@ class Branch:
 
     @classmethod
     def of(cls, entries: Iterable[Entry], leaf_id: str | None = None) -> Branch:
-        """Build from entries in file order. Without ``leaf_id`` the last entry is the leaf, as hosts do."""
-        by_id = {entry.id: entry for entry in entries}
-        if leaf_id is None and by_id:
-            leaf_id = next(reversed(by_id))
-        return cls(by_id, leaf_id)
+        """Build from entries in file order. Without ``leaf_id`` the last entry is the leaf, as hosts do.
+
+        Of two entries with one id the later one counts.
+        """
+        by_id: dict[str, Entry] = {}
+        last = None
+        for entry in entries:
+            by_id[entry.id] = entry
+            last = entry.id
+        return cls(by_id, last if leaf_id is None else leaf_id)
 
     def path(self, leaf_id: str | None = None) -> tuple[Entry, ...]:
         """The entries from the root to ``leaf_id`` (default: the leaf).
