@@ -1,6 +1,7 @@
 """Values and ports that every hindbrain package agrees on. No I/O, no clock, no randomness."""
 
 from hindbrain.contracts._backend import Backend
+from hindbrain.contracts._endpoint import Endpoint, EndpointError
 from hindbrain.contracts._errors import (
     BackendError,
     BackendRequestError,
@@ -9,6 +10,7 @@ from hindbrain.contracts._errors import (
     OperationConflictError,
     Outcome,
 )
+from hindbrain.contracts._fence import WRAPPERS, fence, is_contaminated, neutralise, starts_injected
 from hindbrain.contracts._ids import check_bank, check_document_id, check_operation_id
 from hindbrain.contracts._ports import (
     Completion,
@@ -22,6 +24,7 @@ from hindbrain.contracts._ports import (
     TaskState,
     Tool,
 )
+from hindbrain.contracts._scrub import scrub
 from hindbrain.contracts._tags import (
     TagAnd,
     TagGroup,
@@ -34,6 +37,17 @@ from hindbrain.contracts._tags import (
     groups_match,
 )
 from hindbrain.contracts._telemetry import CHANNEL, TelemetryEvent
+from hindbrain.contracts._token import (
+    EnvToken,
+    KeyringToken,
+    NoAuth,
+    Secret,
+    TokenError,
+    TokenFile,
+    TokenPolicy,
+    check_token,
+    check_token_name,
+)
 from hindbrain.contracts._transcript import (
     Branch,
     Entry,
@@ -63,6 +77,7 @@ from hindbrain.contracts._values import (
 
 __all__ = [
     "CHANNEL",
+    "WRAPPERS",
     "Backend",
     "BackendError",
     "BackendRequestError",
@@ -73,7 +88,10 @@ __all__ = [
     "Coverage",
     "Deleted",
     "Embedder",
+    "Endpoint",
+    "EndpointError",
     "Entry",
+    "EnvToken",
     "Fact",
     "FactType",
     "HindbrainError",
@@ -81,9 +99,11 @@ __all__ = [
     "ImagePart",
     "InvalidValueError",
     "JsonValue",
+    "KeyringToken",
     "Message",
     "MinScores",
     "Model",
+    "NoAuth",
     "Operation",
     "OperationConflictError",
     "OperationStatus",
@@ -96,6 +116,7 @@ __all__ = [
     "RetainQueue",
     "Retained",
     "Scores",
+    "Secret",
     "TagAnd",
     "TagGroup",
     "TagLeaf",
@@ -106,6 +127,9 @@ __all__ = [
     "TelemetryEvent",
     "TextPart",
     "ThinkingPart",
+    "TokenError",
+    "TokenFile",
+    "TokenPolicy",
     "Tool",
     "ToolCallPart",
     "UpdateMode",
@@ -113,6 +137,13 @@ __all__ = [
     "check_document_id",
     "check_operation_id",
     "check_tags",
+    "check_token",
+    "check_token_name",
+    "fence",
     "group_matches",
     "groups_match",
+    "is_contaminated",
+    "neutralise",
+    "scrub",
+    "starts_injected",
 ]
