@@ -1,1 +1,33 @@
-"""x"""
+"""Composition for any host: a session, a host in this process, settings, and the ``hindbrain`` command."""
+
+from hindbrain.generic._config import Layer, Places, Setting, Settings, load_settings, memory_config, merge
+from hindbrain.generic._host import BranchMovedError, InProcessHost
+from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
+from hindbrain.generic._pending import Flush, PendingRetains
+from hindbrain.generic._replay import AnswerItem, Replay, ReplayReport
+from hindbrain.generic._session import ContextPatch, Session, SettledTurn
+
+__all__ = [
+    "AnswerItem",
+    "BranchMovedError",
+    "ContextPatch",
+    "Flush",
+    "InProcessHost",
+    "Layer",
+    "PendingRetains",
+    "Places",
+    "Replay",
+    "ReplayReport",
+    "Session",
+    "SessionPlace",
+    "Setting",
+    "Settings",
+    "SettingsError",
+    "SettledTurn",
+    "find_project",
+    "load_settings",
+    "memory_config",
+    "merge",
+    "name_session",
+    "open_backend",
+]

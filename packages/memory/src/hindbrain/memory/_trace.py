@@ -27,9 +27,11 @@ def _fold(text: str) -> str:
 def _words(message: Message) -> str:
     """All that was said or called in a message, as it may have been retained."""
     said = [part.text for part in message.parts if isinstance(part, TextPart)]
-    for part in message.parts:
-        if isinstance(part, ToolCallPart):
-            said.append(" ".join([part.name, *(v for v in part.arguments.values() if isinstance(v, str))]))
+    said.extend(
+        " ".join([part.name, *(value for value in part.arguments.values() if isinstance(value, str))])
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    )
     return scrub("\n".join(said))
 
 

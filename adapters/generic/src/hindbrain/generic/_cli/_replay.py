@@ -1,0 +1,93 @@
+"""``hindbrain replay``."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import attrs
+import click
+
+from hindbrain.contracts import Backend
+from hindbrain.generic._cli._run import Options, run, with_backend
+from hindbrain.generic._config import Settings
+from hindbrain.generic._envelope import Envelope, Exit
+from hindbrain.generic._replay import Progress, Replay, ReplayReport
+
+
+def _progress(stack: ExitStack, *, quiet: bool) -> Progress:
+    """A bar with rate and ETA on stderr, only where a person watches."""
+    if quiet or not sys.stderr.isatty():
+        return lambda _done, _all: None
+    bar = stack.enter_context(click.progressbar(length=1, label="retaining", show_pos=True, file=sys.stderr, width=30))
+
+    def show(done: int, total: int) -> None:
+        bar.length = total
+        bar.update(done - bar.pos)
+
+    return show
+
+
+def as_data(report: ReplayReport) -> dict[str, object]:
+    """The report as the envelope's data."""
+    return {
+        "session": {"host": report.host, "project": report.project, "entries": report.entries, "turns": report.turns},
+        "problems": [{"line": p.line, "reason": p.reason} for p in report.problems],
+        "retained": {
+            "bank": report.bank,
+            "documents": report.documents,
+            "operations": report.retains,
+            "failed": report.failed,
+            "waiting": report.waiting,
+        },
+        "injected": {"text": report.injected, "items": [attrs.asdict(item) for item in report.items]},
+        "timing": report.timing,
+    }
+
+
+def as_text(report: ReplayReport, question: str | None) -> str:
+    """The report for a person."""
+    t = report.timing
+    lines = [
+        f"{report.entries} entries of {report.host}, project {report.project}",
+        f"{report.turns} turns retained in bank {report.bank} ({t.get('retain', 0) / 1000:.2f} s)",
+        *(f"line {p.line} was passed over: {p.reason}" for p in report.problems),
+    ]
+    if question is None:
+        return "\n".join(lines)
+    lines += ["", f"Injected for: {question}", "", report.injected or "(nothing was found)", ""]
+    for number, item in enumerate(report.items, start=1):
+        source = f"{item.document_id or '?'}  entries {', '.join(item.entries) or '?'}"
+        lines.append(f"{number:3d}. from {source}")
+    return "\n".join([*lines, "", f"recall {t.get('recall', 0):.0f} ms, total {t.get('total', 0) / 1000:.2f} s"])
+
+
+def _exit(report: ReplayReport, question: str | None) -> Exit:
+    if report.waiting and not report.retains:
+        return Exit.UNREACHABLE
+    if report.failed or report.waiting or report.recall_failures:
+        return Exit.PARTIAL
+    return Exit.FAILED if question is not None and not report.items else Exit.OK
+
+
+def replay(options: Options, path: Path, question: str | None) -> None:
+    """Run the command."""
+
+    async def work(settings: Settings) -> Envelope:
+        async def use(backend: Backend) -> Envelope:
+            with ExitStack() as stack:
+                progress = _progress(stack, quiet=options.as_json)
+                report = await Replay(path, backend, settings, progress=progress).run(question)
+            warnings = [f"The backend did not take every turn ({report.code})."] if report.code else []
+            return Envelope(
+                command="replay",
+                data=as_data(report),
+                text=as_text(report, question),
+                warnings=warnings,
+                exit=_exit(report, question),
+            )
+
+        return await with_backend(settings, use)
+
+    run("replay", options, work)

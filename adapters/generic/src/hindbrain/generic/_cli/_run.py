@@ -1,0 +1,103 @@
+"""What every command shares: reading settings, running the work, printing the envelope."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import click
+from attrs import evolve, frozen
+
+from hindbrain.contracts import Backend, HindbrainError
+from hindbrain.generic._config import Layer, Places, Settings, load_settings, merge
+from hindbrain.generic._envelope import Envelope, Exit, exit_for
+
+_INTERRUPTED = 130
+
+
+@frozen(kw_only=True)
+class Options:
+    """The options that stand on every command. None means the settings decide."""
+
+    as_json: bool = False
+    backend: str | None = None
+    data_dir: str | None = None
+    config_dir: str | None = None
+
+
+def places(options: Options) -> Places:
+    """Where this command looks for settings: the platform's folder, and the project around the present directory."""
+    import platformdirs
+
+    here = Path.cwd()
+    root = next((p for p in (here, *here.parents) if (p / ".git").exists() or (p / ".hindbrain").is_dir()), None)
+    config_dir = options.config_dir or platformdirs.user_config_dir("hindbrain", appauthor=False)
+    return Places(home=Path.home(), config_dir=Path(config_dir), project_dir=root / ".hindbrain" if root else None)
+
+
+def settings_for(options: Options) -> Settings:
+    """The effective settings; what stands on the command line wins."""
+    settings = load_settings(places(options), os.environ)
+    said = {"backend": options.backend, "dataDir": options.data_dir}
+    given = merge([Layer(origin="command line", values={k: v for k, v in said.items() if v is not None})])
+    over = {path: setting for path, setting in given.values.items() if setting.origin == "command line"}
+    return evolve(settings, values={**settings.values, **over})
+
+
+def finish(envelope: Envelope, options: Options) -> None:
+    """Print data on stdout, warnings on stderr, and leave with the envelope's exit code."""
+    if options.as_json:
+        click.echo(envelope.as_json())
+    else:
+        for warning in envelope.warnings:
+            click.echo(f"warning: {warning}", err=True)
+        if envelope.text:
+            click.echo(envelope.text)
+        if envelope.error is not None:
+            click.echo(f"error: {envelope.error}", err=True)
+    sys.exit(envelope.exit)
+
+
+Work = Callable[[Settings], Awaitable[Envelope]]
+
+
+def run(command: str, options: Options, work: Work) -> None:
+    """Run a command's work and finish; a typed error becomes the envelope's error and an exit code."""
+    warnings: tuple[str, ...] = ()
+    try:
+        settings = settings_for(options)
+        warnings = settings.warnings
+        envelope = asyncio.run(_awaited(work(settings)))
+        envelope = evolve(envelope, warnings=(*warnings, *envelope.warnings))
+    except HindbrainError as error:
+        envelope = Envelope(command=command, warnings=warnings, error=error, exit=exit_for(error.code))
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        sys.exit(_INTERRUPTED)
+    finish(envelope, options)
+
+
+async def _awaited(work: Awaitable[Envelope]) -> Envelope:
+    return await work
+
+
+async def with_backend(settings: Settings, use: Callable[[Backend], Awaitable[Envelope]]) -> Envelope:
+    """Open the selected backend, use it, and close it whatever happens."""
+    from hindbrain.generic._open import open_backend
+
+    backend = open_backend(settings)
+    try:
+        return await use(backend)
+    finally:
+        await backend.close()
+
+
+def fail(command: str, error: HindbrainError, **data: object) -> Envelope:
+    """An envelope for an error that was met in the middle of the work."""
+    return Envelope(command=command, data=data, error=error, exit=exit_for(error.code))
+
+
+__all__ = ["Envelope", "Exit", "Options", "fail", "finish", "run", "settings_for", "with_backend"]

@@ -1,0 +1,129 @@
+"""``hindbrain retain | recall | status | delete``: the four verbs on a bank, from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hindbrain.contracts import Backend, Fact, Message, RecallQuery, TextPart, scrub
+from hindbrain.generic._cli._run import Options, run, with_backend
+from hindbrain.generic._config import Settings, memory_config
+from hindbrain.generic._envelope import Envelope, Exit
+from hindbrain.generic._open import SessionPlace, find_project, name_session, origin_of
+from hindbrain.memory import (
+    MemoryConfig,
+    Project,
+    build_query,
+    compose_query,
+    digest,
+    explicit_item,
+    operation_id,
+    recall_scopes,
+)
+
+
+async def _project(settings: Settings) -> tuple[Project, MemoryConfig, str]:
+    config = memory_config(settings)
+    project = await find_project(str(Path.cwd()), settings)
+    return project, config, config.project_bank or project.bank
+
+
+def _shown(fact: Fact) -> dict[str, Any]:
+    return {
+        **attrs.asdict(fact, recurse=False, filter=lambda a, _v: a.name not in {"metadata", "scores"}),
+        "tags": list(fact.tags),
+        "source_fact_ids": list(fact.source_fact_ids),
+        "metadata": dict(fact.metadata),
+        "scores": attrs.asdict(fact.scores),
+    }
+
+
+def retain(options: Options, text: str, bank: str | None, tags: tuple[str, ...]) -> None:
+    """Retain a text as its own document; retaining the same text again changes nothing."""
+
+    async def work(settings: Settings) -> Envelope:
+        project, _, own_bank = await _project(settings)
+        target, cwd = bank or own_bank, str(Path.cwd())
+        identity = name_session(SessionPlace(host="cli", cwd=cwd, file=f"cli:{project.id}"), origin_of(settings))
+        item = explicit_item(text, identity, project, bank=target, tags=tags)
+        operation = operation_id(
+            origin=identity.origin,
+            bank=target,
+            project=project.id,
+            document=item.document_id,
+            revision=digest(item.content, *item.tags)[:16],
+        )
+
+        async def use(backend: Backend) -> Envelope:
+            ack = await backend.retain(target, item, operation_id=operation)
+            data = {"bank": target, "document_id": item.document_id, "operation_id": ack.operation_id}
+            said = f"accepted: document {item.document_id}, operation {ack.operation_id}, bank {target}"
+            return Envelope(command="retain", data=data, text=said)
+
+        return await with_backend(settings, use)
+
+    run("retain", options, work)
+
+
+def recall(options: Options, query: str, bank: str | None, *, unscoped: bool) -> None:
+    """Recall as a session of this project would; ``unscoped`` drops the tag filter of a named bank."""
+
+    async def work(settings: Settings) -> Envelope:
+        project, config, _ = await _project(settings)
+        messages = (Message(role="user", parts=(TextPart(query),)),)
+
+        async def use(backend: Backend) -> Envelope:
+            found: list[tuple[str, Fact]] = []
+            for scope in recall_scopes(config, project, "cli"):
+                if bank is not None and scope.kind != "project":
+                    continue
+                text = compose_query(messages, config.recall, kind=scope.kind, project=project)
+                asked = build_query(text, scope, config.recall)
+                if unscoped:
+                    asked = RecallQuery(text=scrub(query), types=asked.types, max_tokens=asked.max_tokens)
+                answer = await backend.recall(bank or scope.bank, asked)
+                found.extend((bank or scope.bank, fact) for fact in answer.facts)
+            data = {"facts": [{"bank": place, **_shown(fact)} for place, fact in found]}
+            text = "\n".join(f"{n}. {fact.text}" for n, (_, fact) in enumerate(found, start=1))
+            exit_ = Exit.OK if found else Exit.FAILED
+            return Envelope(command="recall", data=data, text=text or "(nothing was found)", exit=exit_)
+
+        return await with_backend(settings, use)
+
+    run("recall", options, work)
+
+
+def status(options: Options, operation: str, bank: str | None) -> None:
+    """Say where a retain stands."""
+
+    async def work(settings: Settings) -> Envelope:
+        own_bank = bank or (await _project(settings))[2]
+
+        async def use(backend: Backend) -> Envelope:
+            state = await backend.status(own_bank, operation)
+            data = {"bank": own_bank, **attrs.asdict(state), "status": state.status.value}
+            bad = state.status.value in {"failed", "cancelled", "not_found"}
+            return Envelope(command="status", data=data, text=state.status.value, exit=Exit.FAILED if bad else Exit.OK)
+
+        return await with_backend(settings, use)
+
+    run("status", options, work)
+
+
+def delete(options: Options, document: str, bank: str | None) -> None:
+    """Delete one document."""
+
+    async def work(settings: Settings) -> Envelope:
+        own_bank = bank or (await _project(settings))[2]
+
+        async def use(backend: Backend) -> Envelope:
+            done = await backend.delete(own_bank, document)
+            data = {"bank": own_bank, "document_id": document, **attrs.asdict(done)}
+            text = f"deleted, {done.facts} facts" if done.found else "no such document"
+            return Envelope(command="delete", data=data, text=text, exit=Exit.OK if done.found else Exit.FAILED)
+
+        return await with_backend(settings, use)
+
+    run("delete", options, work)

@@ -1,0 +1,102 @@
+"""Looking up what a session needs: the project of a directory, the names of a session, the backend of the settings."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from pathlib import Path
+
+from attrs import frozen
+
+from hindbrain.contracts import Backend, Endpoint, EnvToken, HindbrainError, NoAuth, TokenFile, TokenPolicy
+from hindbrain.generic._config import Settings, memory_config
+from hindbrain.memory import Project, SessionIdentity, identify, read_checkout, session_key
+
+
+class SettingsError(HindbrainError):
+    """The settings name a backend that cannot be used as they stand; nothing was sent."""
+
+    code = "config"
+
+
+@frozen(kw_only=True)
+class SessionPlace:
+    """Where a session lives. ``file`` is None for an ephemeral session; ``lineage`` the host's own session id."""
+
+    host: str
+    cwd: str
+    file: str | None = None
+    lineage: str | None = None
+
+
+def token_policy(ref: str | None) -> TokenPolicy:
+    """The token policy of an ``apiKeyRef`` setting.
+
+    Raises:
+        SettingsError: the reference is of no known kind.
+    """
+    kind, _, rest = (ref or "none:").partition(":")
+    match kind:
+        case "none":
+            return NoAuth()
+        case "env":
+            return EnvToken(rest)
+        case "file":
+            return TokenFile(rest)
+        case "keyring":
+            from hindbrain.contracts import KeyringToken
+
+            service, _, user = rest.partition("/")
+            return KeyringToken(service, user)
+        case _:
+            raise SettingsError(
+                "hindsight.apiKeyRef is of no known kind; nothing was sent.",
+                next_step="Use env:NAME, file:PATH or keyring:SERVICE/USER.",
+            )
+
+
+def data_dir(settings: Settings) -> Path:
+    """The folder of the embedded banks: ``dataDir``, else the platform's data folder."""
+    if settings["dataDir"]:
+        return Path(settings["dataDir"]).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("hindbrain", appauthor=False))
+
+
+def origin_of(settings: Settings) -> str:
+    """The address that operation ids are bound to: the server's URL, or ``local``."""
+    return "local" if settings["backend"] == "local" else Endpoint.parse(settings["hindsight.baseUrl"]).url
+
+
+def open_backend(settings: Settings) -> Backend:
+    """The one backend the settings select; the other is never contacted.
+
+    Raises:
+        SettingsError, InvalidValueError: an address, bank or token reference is refused.
+    """
+    if settings["backend"] == "local":
+        from hindbrain.store import EmbeddedBackend
+
+        return EmbeddedBackend(data_dir(settings) / "banks")
+    from hindbrain.client import ClientConfig, HindsightClient
+
+    return HindsightClient(
+        Endpoint.parse(settings["hindsight.baseUrl"]),
+        token=token_policy(settings["hindsight.apiKeyRef"]),
+        config=ClientConfig(timeout=settings["hindsight.timeoutMs"] / 1000),
+    )
+
+
+async def find_project(cwd: str, settings: Settings) -> Project:
+    """The project of a directory, looked up once; git runs beside the event loop."""
+    checkout = await asyncio.to_thread(read_checkout, cwd, home=str(Path.home()))
+    return identify(checkout, memory_config(settings).scope)
+
+
+def name_session(place: SessionPlace, origin: str) -> SessionIdentity:
+    """The names of a session, from its file, or made up for an ephemeral one."""
+    token = place.file or f"ephemeral:{place.cwd}:{uuid.uuid4()}"
+    key = session_key(token)
+    label = Path(place.file).name if place.file else "ephemeral session"
+    return SessionIdentity(host=place.host, key=key, lineage=place.lineage or key, label=label, origin=origin)
