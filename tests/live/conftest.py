@@ -1,0 +1,76 @@
+"""What a live test needs: a running server's address (scripts/live), a bank of its own, control of the model."""
+
+import os
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+
+def _from_environment(name: str) -> str:
+    value = os.environ.get(name)
+    if not value:
+        pytest.fail(
+            f"{name} is not set. Run these tests with scripts/live, which starts the server they need.", pytrace=False
+        )
+    return value
+
+
+@pytest.fixture(scope="session")
+def live_url() -> str:
+    """The real server's origin, as ``http://127.0.0.1:PORT``."""
+    return _from_environment("HINDBRAIN_LIVE_URL")
+
+
+@pytest.fixture(scope="session")
+def live_key() -> str:
+    """The bearer key without which the server answers 401."""
+    return _from_environment("HINDBRAIN_LIVE_KEY")
+
+
+class Stub:
+    """Control of the model behind the server: faults to come, and the calls it got."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self._http = http
+
+    def control(self, **faults: Any) -> None:
+        """Set ``fail``, ``status``, ``headers``, ``malformed``, ``delay``, ``only`` (scripts/_live/stub_server.py)."""
+        self._http.post("/stub/control", json=faults).raise_for_status()
+
+    def reset(self) -> None:
+        """End all faults and empty the log."""
+        self._http.post("/stub/reset").raise_for_status()
+
+    def log(self) -> list[dict[str, Any]]:
+        """The last calls, oldest first: ``kind``, ``bytes``, ``outcome``."""
+        calls: list[dict[str, Any]] = self._http.get("/stub/log").raise_for_status().json()
+        return calls
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    """The model's control, without faults before and after the test. The model is shared: faults hit every bank."""
+    with httpx.Client(base_url=_from_environment("HINDBRAIN_LIVE_STUB_URL"), trust_env=False) as http:
+        control = Stub(http)
+        control.reset()
+        yield control
+        control.reset()
+
+
+@pytest.fixture
+async def server(live_url: str, live_key: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A plain HTTP client with the key: for what the four verbs cannot ask."""
+    headers = {"authorization": f"Bearer {live_key}"}
+    async with httpx.AsyncClient(base_url=live_url, headers=headers, timeout=30, trust_env=False) as http:
+        yield http
+
+
+@pytest.fixture
+async def bank(server: httpx.AsyncClient) -> AsyncIterator[str]:
+    """The id of a bank that no other test knows; deleted afterwards."""
+    bank_id = f"live-{uuid.uuid4().hex}"
+    yield bank_id
+    await server.delete(f"/v1/default/banks/{bank_id}")
