@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hindbrain.memory import NoProjectError, read_checkout
+
+
+def git(cwd: Path, *args: str) -> None:
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *who, *args], cwd=cwd, check=True, capture_output=True)  # noqa: S603, S607  (fixed argv)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    root = tmp_path / "main"
+    root.mkdir()
+    git(root, "init")
+    git(root, "commit", "--allow-empty", "-m", "first")
+    git(root, "remote", "add", "origin", "https://github.com/luxus/finalform.git")
+    return root
+
+
+def test_a_sub_directory_belongs_to_the_checkouts_root(repo: Path) -> None:
+    (repo / "a" / "b").mkdir(parents=True)
+    checkout = read_checkout(str(repo / "a" / "b"))
+    assert Path(checkout.root) == repo.resolve()
+    assert checkout.remote == "https://github.com/luxus/finalform.git"
+
+
+def test_a_linked_worktree_is_the_main_checkouts_project(repo: Path, tmp_path: Path) -> None:
+    git(repo, "worktree", "add", str(tmp_path / "linked"), "-b", "other")
+    assert read_checkout(str(tmp_path / "linked")).root == str(repo.resolve())
+
+
+def test_a_directory_without_git_is_its_own_root(tmp_path: Path) -> None:
+    checkout = read_checkout(str(tmp_path))
+    assert (checkout.root, checkout.remote) == (str(tmp_path.resolve()), None)
+
+
+def test_a_directory_that_is_gone_still_has_an_identity(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    assert read_checkout(str(gone)).root == str(gone)
+
+
+def test_the_root_of_the_file_system_is_no_project() -> None:
+    with pytest.raises(NoProjectError, match="no project"):
+        read_checkout("/")
+
+
+def test_the_home_directory_is_no_project(tmp_path: Path) -> None:
+    with pytest.raises(NoProjectError):
+        read_checkout(str(tmp_path), home=str(tmp_path))
+
+
+def test_a_machine_without_git_falls_back_to_the_folder(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    (repo / "deep").mkdir()
+    checkout = read_checkout(str(repo / "deep"))
+    assert (checkout.root, checkout.remote) == (str(repo.resolve()), None)

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hindbrain.contracts import Entry, ImagePart, Message, Part, TextPart, ThinkingPart, ToolCallPart
+from hindbrain.memory import RetainConfig, iso, project, project_message
+
+DEFAULTS = RetainConfig()
+
+
+def entry(role: str, *parts: Part, **kw: Any) -> Entry:
+    custom_type = kw.pop("custom_type", None)
+    at = kw.pop("entry_at", None)
+    message = Message(role=role, parts=parts, **kw)
+    return Entry(id="e1", parent_id="e0", kind="message", at=at, message=message, custom_type=custom_type)
+
+
+def shown(e: Entry, config: RetainConfig = DEFAULTS) -> dict[str, Any] | None:
+    return project_message(e, config)
+
+
+def test_a_turn_becomes_a_json_array_of_its_messages() -> None:
+    content = project([entry("user", TextPart("a")), entry("assistant", TextPart("b"))], DEFAULTS)
+    assert content is not None
+    assert [turn["role"] for turn in json.loads(content)] == ["user", "assistant"]
+    assert content.startswith("[\n  {")
+
+
+def test_text_is_kept_whole_and_is_no_summary() -> None:
+    text = "word " * 600
+    got = shown(entry("user", TextPart(text)))
+    assert got is not None
+    assert got["content"] == [{"type": "text", "text": text}]
+
+
+def test_each_message_keeps_its_own_time() -> None:
+    got = shown(entry("user", TextPart("a"), at=1700000000000))
+    assert got is not None
+    assert got["timestamp"] == "2023-11-14T22:13:20.000Z"
+
+
+def test_a_missing_time_is_the_entrys_and_never_the_clocks() -> None:
+    got, none = shown(entry("user", TextPart("a"), entry_at=1)), shown(entry("user", TextPart("a")))
+    assert got is not None
+    assert none is not None
+    assert got["timestamp"] == "1970-01-01T00:00:00.001Z"
+    assert "timestamp" not in none
+
+
+def test_tool_calls_are_kept_compact() -> None:
+    call = ToolCallPart("1", "edit", {"path": "a.py\nb", "old": "x" * 999})
+    got = shown(entry("assistant", call, model="m", stop_reason="toolUse"))
+    assert got is not None
+    assert got["content"] == [{"type": "toolCall", "name": "edit", "arguments": {"target": "a.py"}}]
+    assert (got["model"], got["stopReason"]) == ("m", "toolUse")
+
+
+def test_whole_tool_calls_are_kept_on_request_with_secrets_taken_out() -> None:
+    secret = "ghp_" + "a1B2" * 10
+    call = ToolCallPart("1", "bash", {"env": {"T": [secret]}, "n": 3})
+    got = shown(entry("assistant", call), RetainConfig(compact_tool_calls=False))
+    assert got is not None
+    assert got["content"][0]["arguments"]["n"] == 3
+    assert secret not in json.dumps(got)
+
+
+def test_thinking_is_kept_only_on_request() -> None:
+    e = entry("assistant", ThinkingPart("secret plan"), TextPart("ok"))
+    assert "secret plan" not in json.dumps(shown(e))
+    assert "secret plan" in json.dumps(shown(e, RetainConfig(assistant=("text", "thinking"))))
+
+
+def test_tool_results_are_kept_only_where_they_failed() -> None:
+    ok = entry("toolResult", TextPart("ok done"), tool_name="bash")
+    bad = entry("toolResult", TextPart("exit 2"), tool_name="bash", is_error=True)
+    assert shown(ok) is None
+    got = shown(bad)
+    assert got is not None
+    assert (got["toolName"], got["isError"], got["content"][0]["text"]) == ("bash", True, "exit 2")
+
+
+def test_results_can_be_kept_whole_or_in_short() -> None:
+    long = entry("toolResult", TextPart("x" * 600), tool_name="bash")
+    whole, short = (
+        shown(long, RetainConfig(tool_result=("content",))),
+        shown(long, RetainConfig(tool_result=("summary",))),
+    )
+    assert whole is not None
+    assert short is not None
+    assert len(whole["content"][0]["text"]) == 600
+    assert short["content"][0]["text"] == "x" * 500 + "…"
+    assert long.message is not None
+    assert (
+        shown(evolve(long, message=evolve(long.message, is_error=True)), RetainConfig(tool_result=("summary",))) is None
+    )
+
+
+@pytest.mark.parametrize("tool", ["hindsight_recall", "hindsight_retain_user", "read", "grep", "find", "ls"])
+def test_memorys_own_and_noisy_results_never_come_back(tool: str) -> None:
+    assert shown(entry("toolResult", TextPart("boom"), tool_name=tool, is_error=True)) is None
+
+
+def test_calls_of_memorys_own_tools_are_left_out() -> None:
+    assert shown(entry("assistant", ToolCallPart("1", "hindsight_recall", {"query": "x"}))) is None
+
+
+@pytest.mark.parametrize(
+    "opening", ["<hindsight-memory>", "<hindsight_memories>", "<memories>", "<mental_models>", "  <hindsight_memory>"]
+)
+def test_injected_memory_is_never_retained(opening: str) -> None:
+    content = project([entry("user", TextPart(f"{opening}\nold fact")), entry("user", TextPart("ship it"))], DEFAULTS)
+    assert content is not None
+    assert "ship it" in content
+    assert "old fact" not in content
+
+
+def test_injected_messages_are_known_by_their_custom_type_too() -> None:
+    assert shown(entry("custom", TextPart("x"), custom_type="hindsight-recall")) is None
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_the_hosts_own_prompt_is_not_conversation(role: str) -> None:
+    assert shown(entry(role, TextPart("You are a coding assistant"))) is None
+
+
+def test_the_users_own_commands_are_kept() -> None:
+    got = shown(entry("bashExecution", TextPart("$ make\nfailed"), tool_name="bash"))
+    assert got is not None
+    assert got["role"] == "bashExecution"
+
+
+def test_images_are_kept_by_reference() -> None:
+    got = shown(entry("user", TextPart("look"), ImagePart("image/png", 12, "ab" * 32)))
+    assert got is not None
+    assert got["content"][1] == {"type": "image", "mediaType": "image/png", "size": 12, "sha256": "ab" * 32}
+
+
+def test_ids_are_stripped_unless_asked_for() -> None:
+    got, kept = (
+        shown(entry("user", TextPart("a"))),
+        shown(entry("user", TextPart("a")), RetainConfig(strip_top_level=())),
+    )
+    assert got is not None
+    assert kept is not None
+    assert "id" not in got
+    assert (kept["id"], kept["parentId"]) == ("e1", "e0")
+
+
+def test_a_secret_in_any_part_is_taken_out_before_json_can_hide_it() -> None:
+    secret = "ghp_" + "a1B2" * 10
+    env = "line\nDB_PASSWORD=correct-horse-battery\nNEXT=1"
+    content = project(
+        [
+            entry("user", TextPart(f"use {secret}")),
+            entry("user", TextPart(env)),
+            entry("assistant", ToolCallPart("1", "bash", {"command": f"curl -H 'Authorization: Bearer {secret}'"})),
+            entry("toolResult", TextPart(f"bad token {secret}"), tool_name="bash", is_error=True),
+        ],
+        DEFAULTS,
+    )
+    assert content is not None
+    assert secret not in content
+    assert "correct-horse-battery" not in content
+    assert "NEXT=1" in content
+
+
+def test_entries_without_anything_to_keep_make_no_content() -> None:
+    silent = Entry(id="c", parent_id=None, kind="compaction", summary="s")
+    assert project([silent, entry("assistant"), entry("user", TextPart("  "))], DEFAULTS) is None
+
+
+@given(st.integers(min_value=0, max_value=253402300799999))
+def test_times_are_rendered_to_the_millisecond(at: int) -> None:
+    from datetime import UTC, datetime, timedelta
+
+    assert datetime.fromisoformat(iso(at)) == datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
