@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from hindbrain.client._answers import is_own_refusal
 from hindbrain.client._errors import (
     ConflictError,
     HttpError,
@@ -28,8 +29,6 @@ def error_for(status: int, headers: Mapping[str, str], body: bytes, now: datetim
         case 401 | 403:
             return UnauthorizedError(status)
         case 404:
-            from hindbrain.client._answers import is_own_refusal
-
             return NotFoundError(status) if is_own_refusal(body) else WrongEndpointError(status)
         case 409:
             return ConflictError(status)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from attrs import frozen
 
+from hindbrain.client._answers import read_deleted, read_operation, read_recall, read_retained
 from hindbrain.client._bodies import recall_body, retain_body
 from hindbrain.client._classify import error_for
 from hindbrain.client._config import ClientConfig
@@ -113,8 +114,6 @@ class HindsightClient:
         """
         body = retain_body(item, check_operation_id(operation_id))
         answer = await self._send(Route.RETAIN, bank, body=body)
-        from hindbrain.client._answers import read_retained
-
         return _read(answer, lambda: read_retained(answer.body))
 
     async def status(self, bank: str, operation_id: str) -> Operation:
@@ -127,8 +126,6 @@ class HindsightClient:
             answer = await self._send_again(Route.STATUS, bank, subject=known)
         except NotFoundError:
             return Operation(operation_id=known, status=OperationStatus.NOT_FOUND)
-        from hindbrain.client._answers import read_operation
-
         return _read(answer, lambda: read_operation(answer.body, known))
 
     async def recall(self, bank: str, query: RecallQuery) -> Recall:
@@ -145,8 +142,6 @@ class HindsightClient:
             answer = await self._send_again(Route.RECALL, bank, body=recall_body(query))
         except NotFoundError:
             return Recall()
-        from hindbrain.client._answers import read_recall
-
         return _read(answer, lambda: read_recall(answer.body, query))
 
     async def delete(self, bank: str, document_id: str) -> Deleted:
@@ -158,8 +153,6 @@ class HindsightClient:
             answer = await self._send(Route.DELETE, bank, subject=check_document_id(document_id))
         except NotFoundError:
             return Deleted(found=False)
-        from hindbrain.client._answers import read_deleted
-
         return _read(answer, lambda: read_deleted(answer.body))
 
     async def _send_again(self, route: Route, bank: str, *, subject: str = "", body: bytes | None = None) -> _Answer:
