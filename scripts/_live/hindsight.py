@@ -129,6 +129,7 @@ def _api_command(binary: Path, folder: Path, database_url: str, stub_url: str, k
         # A fault that a test asks the stub for should show at once, not after minutes of retries.
         "WORKER_MAX_RETRIES": "0",
         "LLM_MAX_RETRIES": "0",
+        "EMBEDDINGS_MAX_RETRIES": "0",
         "LLM_PROVIDER": "openai",
         **{f"LLM_{name}": value for name, value in model.items()},
         "EMBEDDINGS_PROVIDER": "openai",
