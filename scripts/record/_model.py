@@ -1,7 +1,7 @@
 """A loopback chat-completions server that answers exactly what it was told to, in order.
 
 It speaks the streaming form of the OpenAI chat-completions protocol, which both hosts know. A request that the
-script does not expect is refused with 500 and kept in `unexpected`, so a recording cannot go astray unnoticed.
+script does not expect is refused and kept in `unexpected`, so a recording cannot go astray unnoticed.
 """
 
 import json
@@ -16,19 +16,23 @@ from _story import Call, Reply
 
 MODEL = "scripted-1"
 
+Body = dict[str, Any]
 Translate = Callable[[Call], tuple[str, dict[str, Any]]]
 """From a neutral call to a host's tool name and arguments."""
+Aside = Callable[[Body], Reply | None]
+"""The answer to a request that a host makes at no fixed moment, such as a label or a summary; None for all others."""
 
 
 class ScriptedModel:
-    """The server; use it as a context manager. `requests` holds every body it has read."""
+    """The server; use it as a context manager. `calls` holds the tool calls it has made, by their id."""
 
-    def __init__(self, translate: Translate) -> None:
-        self.requests: list[dict[str, Any]] = []
+    def __init__(self, translate: Translate, aside: Aside) -> None:
+        self.calls: dict[str, Call] = {}
         self.unexpected: list[str] = []
+        self.aside = aside
         self._translate = translate
         self._queue: deque[Reply] = deque()
-        self._calls = 0
+        self._answers = 0
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
@@ -50,22 +54,23 @@ class ScriptedModel:
             self._queue.clear()
         return count
 
-    def answer(self, body: dict[str, Any]) -> list[dict[str, Any]] | None:
+    def answer(self, body: Body) -> list[dict[str, Any]] | None:
         """Return the chunks of the next answer, or None when the script has none."""
         with self._lock:
-            self.requests.append(body)
-            if not self._queue:
+            self._answers += 1
+            reply = self.aside(body) or (self._queue.popleft() if self._queue else None)
+            if reply is None:
                 self.unexpected.append(json.dumps(body["messages"][-1], ensure_ascii=False)[:400])
                 return None
-            reply = self._queue.popleft()
             calls = [self._wire_call(index, call) for index, call in enumerate(reply.calls)]
-        return list(_chunks(len(self.requests), reply.say, calls, json.dumps(body["messages"])))
+        return list(_chunks(self._answers, reply.say, calls, json.dumps(body["messages"])))
 
     def _wire_call(self, index: int, call: Call) -> dict[str, Any]:
         name, arguments = self._translate(call)
-        self._calls += 1
+        identity = f"call_{len(self.calls) + 1:04}"
+        self.calls[identity] = call
         function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
-        return {"index": index, "id": f"call_{self._calls:04}", "type": "function", "function": function}
+        return {"index": index, "id": identity, "type": "function", "function": function}
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -102,7 +107,8 @@ def _handler_of(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             chunks = model.answer(json.loads(self.rfile.read(int(self.headers["content-length"]))))
             if chunks is None:
-                self._send(500, "application/json", json.dumps({"error": {"message": "the script has no answer"}}))
+                # 400 and not 500, which hosts would try again and again.
+                self._send(400, "application/json", json.dumps({"error": {"message": "the script has no answer"}}))
                 return
             lines = [f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n" for chunk in chunks]
             self._send(200, "text/event-stream", "".join([*lines, "data: [DONE]\n\n"]))

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -74,14 +75,21 @@ class RpcHost:
     def close(self) -> None:
         """Close stdin, wait for the host to leave by itself, and end its group if it does not."""
         if self._process.stdin is not None:
-            self._process.stdin.close()
+            # A host that left early has broken the pipe already.
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
         for ending in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                self._process.wait(EXIT_SECONDS)
+            if self._has_left():
                 return
-            except subprocess.TimeoutExpired:
-                os.killpg(self._process.pid, ending)
+            os.killpg(self._process.pid, ending)
         self._process.wait(EXIT_SECONDS)
+
+    def _has_left(self) -> bool:
+        try:
+            self._process.wait(EXIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def __enter__(self) -> Self:
         return self

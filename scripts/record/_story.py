@@ -26,6 +26,15 @@ class Reply:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """The model's answers to a compaction; `turn` has a place for what the user `asked` in the split turn."""
+
+    whole: str
+    turn: str
+    short: str
+
+
+@dataclass(frozen=True)
 class Step:
     """One move of the user: exactly one of `user`, `shell`, `rewind` and `compact` is not empty."""
 
@@ -34,6 +43,7 @@ class Step:
     shell: str
     rewind: str
     compact: str
+    summary: Summary | None
     replies: tuple[Reply, ...]
     hosts: tuple[str, ...]
     only_in: str
@@ -76,14 +86,14 @@ def load_story(path: Path = STORY) -> Story:
 
 
 def _step(entry: dict[str, Any]) -> Step:
-    summaries = [Reply(entry[key]) for key in ("summary", "summary_rest") if key in entry]
     return Step(
         label=entry.get("label", ""),
         user=entry.get("user", ""),
         shell=entry.get("shell", ""),
         rewind=entry.get("rewind", ""),
         compact=entry.get("compact", ""),
-        replies=tuple(_reply(reply) for reply in entry.get("reply", [])) or tuple(summaries),
+        summary=Summary(**entry["summary"]) if "summary" in entry else None,
+        replies=tuple(_reply(reply) for reply in entry.get("reply", [])),
         hosts=tuple(entry.get("hosts", ("pi", "omp"))),
         only_in=entry.get("only_in", ""),
     )
