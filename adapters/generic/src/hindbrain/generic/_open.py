@@ -84,7 +84,7 @@ def open_backend(settings: Settings) -> Backend:
     return HindsightClient(
         Endpoint.parse(settings["hindsight.baseUrl"]),
         token=token_policy(settings["hindsight.apiKeyRef"]),
-        config=ClientConfig(timeout=settings["hindsight.timeoutMs"] / 1000),
+        config=ClientConfig(deadline=settings["hindsight.timeoutMs"] / 1000),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
@@ -106,6 +107,7 @@ class Session:
         self._retained: set[str] = set()
         self._pending = PendingRetains(backend)
         self._warned: set[str] = set()
+        self._one_at_a_time = asyncio.Lock()
         self._scopes = recall_scopes(config, project, identity.host)
 
     @property
@@ -158,19 +160,19 @@ class Session:
         if not (self._config.enabled and self._config.retain.enabled):
             return SettledTurn(skipped="disabled")
         try:
-            fresh = new_entries(await self._host.branch(), self._retained)
-            job = self._job(fresh)
-            if job is not None:
-                await self._pending.enqueue(job)
-            self._retained.update(entry.id for entry in fresh)
-            return SettledTurn(job=job, flush=await self._flush(), skipped=None if job else "nothing-new")
+            async with self._one_at_a_time:
+                return await self._settle()
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break a turn)
             await self._warn(f"The turn could not be retained ({type(error).__name__}); it is tried again at the next.")
             return SettledTurn(skipped="error")
 
     async def close(self) -> Flush:
         """Send what waits, once. What is not taken is lost with the process, and the user is told how much."""
-        flush = await self._flush()
+        try:
+            async with self._one_at_a_time:
+                flush = await self._flush()
+        except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break its shutdown)
+            flush = Flush(waiting=len(self._pending), code=type(error).__name__)
         if flush.waiting:
             await self._warn(f"{flush.waiting} turns could not be retained ({flush.code}).")
         return flush
@@ -185,6 +187,14 @@ class Session:
             date=self._now()[:10],
             sources=sources,
         )
+
+    async def _settle(self) -> SettledTurn:
+        fresh = new_entries(await self._host.branch(), self._retained)
+        job = self._job(fresh)
+        if job is not None:
+            await self._pending.enqueue(job)
+        self._retained.update(entry.id for entry in fresh)
+        return SettledTurn(job=job, flush=await self._flush(), skipped=None if job else "nothing-new")
 
     def _job(self, fresh: Sequence[Entry]) -> RetainJob | None:
         if not fresh:

@@ -1,0 +1,209 @@
+"""The command line, through the installed script, on the embedded store and on a loopback server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HINDBRAIN = Path(sys.executable).with_name("hindbrain")
+EXAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run the command in an empty project with its own home and data."""
+    work = tmp_path / "work"
+    work.mkdir()
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HIND", "PI_"))}
+    home = {
+        "HOME": str(tmp_path / "home"),
+        "XDG_CONFIG_HOME": str(tmp_path / "cfg"),
+        "XDG_DATA_HOME": str(tmp_path / "d"),
+    }
+
+    def run_(*args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [HINDBRAIN, *args],
+            cwd=work,
+            env={**kept, **home, **env},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=50,
+            check=False,
+        )
+
+    return run_
+
+
+def envelope(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(done.stdout)
+    assert {"schema", "command", "ok", "data", "warnings", "error"} == set(value)
+    assert value["schema"] == 1
+    assert value["ok"] is (done.returncode == 0)
+    return value
+
+
+@pytest.mark.parametrize("name", ["pi-1.6.0.jsonl", "omp-18.2.3.jsonl"])
+def test_replay_answers_from_a_recorded_session_with_the_source_of_each_line(run: Run, name: str) -> None:
+    question = "which retry policy did we choose, and why?"
+    done = run("replay", str(EXAMPLES / name), "--ask", question, "--json")
+    data = envelope(done)["data"]
+    assert done.returncode == 0, done.stderr
+    assert data["injected"]["text"].startswith("<hindsight-memory>")
+    assert data["injected"]["items"]
+    recorded = {json.loads(line).get("id") for line in (EXAMPLES / name).read_text("utf-8").splitlines()}
+    for item in data["injected"]["items"]:
+        assert item["document_id"].startswith("pi-session:")
+        assert item["entries"]
+        assert set(item["entries"]) <= recorded
+    assert data["retained"]["operations"] == data["session"]["turns"] > 5
+    assert {"read", "retain", "recall", "total"} <= set(data["timing"])
+
+
+def test_replaying_the_same_session_again_retains_nothing_twice(run: Run) -> None:
+    session = str(EXAMPLES / "pi-1.6.0.jsonl")
+    blocks = [
+        envelope(run("replay", session, "--ask", "which retry policy?", "--json"))["data"]["injected"]["text"]
+        for _ in range(2)
+    ]
+    assert blocks[0] == blocks[1]
+
+
+def test_replay_for_a_person_shows_the_block_and_the_sources(run: Run) -> None:
+    done = run("replay", str(EXAMPLES / "pi-1.6.0.jsonl"), "--ask", "which retry policy?")
+    assert done.returncode == 0
+    assert "<hindsight-memory>" in done.stdout
+    assert "entries" in done.stdout
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("content", [None, "", "not json\n", '{"type":"other"}\n'])
+def test_a_file_that_is_no_session_is_refused_with_what_to_do(run: Run, tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "x.jsonl"
+    if content is not None:
+        path.write_text(content, "utf-8")
+    done = run("replay", str(path), "--ask", "x", "--json")
+    error = envelope(done)["error"]
+    assert done.returncode == 1
+    assert error["message"]
+    assert error["next"]
+
+
+def test_retain_recall_status_and_delete_work_on_one_fact(run: Run) -> None:
+    kept = envelope(run("retain", "We deploy on Fridays.", "--tag", "topic:ops", "--json"))["data"]
+    again = envelope(run("retain", "We deploy on Fridays.", "--tag", "topic:ops", "--json"))["data"]
+    assert kept == again
+    state = run("status", kept["operation_id"], "--json")
+    assert envelope(state)["data"]["status"] == "completed"
+    (fact,) = envelope(run("recall", "when do we deploy?", "--json"))["data"]["facts"]
+    assert fact["text"] == "We deploy on Fridays."
+    assert "topic:ops" in fact["tags"]
+    assert run("delete", kept["document_id"], "--yes").returncode == 0
+    assert run("delete", kept["document_id"], "--yes").returncode == 1
+    gone = run("recall", "when do we deploy?")
+    assert gone.returncode == 1
+    assert "Fridays" not in gone.stdout
+
+
+def test_retain_reads_standard_input(run: Run) -> None:
+    assert run("retain", "-", stdin="Tabs are forbidden.").returncode == 0
+    assert "Tabs are forbidden." in run("recall", "tabs?").stdout
+
+
+def test_delete_asks_first_or_wants_yes(run: Run) -> None:
+    done = run("delete", "doc")
+    assert done.returncode == 2
+    assert "--yes" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (("retain", "   "), 3),
+        (("retain", "x", "--bank", "../all"), 3),
+        (("delete", "..", "--yes"), 3),
+        (("status", "not-a-uuid"), 3),
+        (("status", str(uuid.UUID(int=1))), 1),
+        (("recall", "?!"), 1),
+        (("nonsense",), 2),
+        (("replay",), 2),
+    ],
+)
+def test_a_bad_input_ends_in_its_documented_exit_code(run: Run, args: tuple[str, ...], code: int) -> None:
+    done = run(*args)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_refused_address_sends_nothing_and_does_not_repeat_itself(run: Run) -> None:
+    done = run("recall", "x", "--backend", "hindsight", "--json", HINDSIGHT_API_URL="http://hunter2.example.com")
+    assert done.returncode == 3
+    assert "hunter2" not in done.stdout + done.stderr
+    assert "https" in envelope(done)["error"]["message"] + envelope(done)["error"]["next"]
+
+
+def test_a_server_that_is_not_there_is_unreachable(run: Run) -> None:
+    done = run("status", str(uuid.UUID(int=1)), "--backend", "hindsight", HINDSIGHT_API_URL="http://127.0.0.1:9")
+    assert done.returncode == 4
+    assert "Traceback" not in done.stderr
+
+
+def test_config_show_says_where_each_value_came_from(run: Run) -> None:
+    done = run("config", "show", "--origin", "--json", HINDBRAIN_RECALL_TOP_K="3")
+    data = envelope(done)["data"]
+    assert data["settings"]["recall.topK"] == 3
+    assert data["origins"]["recall.topK"] == "environment HINDBRAIN_RECALL_TOP_K"
+    assert data["origins"]["recall.types"] == "default"
+    assert data["settings"]["recall.types"] == ["observation"]
+
+
+def test_config_show_never_shows_a_token(run: Run) -> None:
+    done = run("config", "show", "--origin", HINDSIGHT_API_TOKEN="k-1secret")
+    assert "k-1secret" not in done.stdout
+    assert "env:HINDSIGHT_API_TOKEN" in done.stdout
+
+
+def test_an_invalid_setting_is_warned_about_on_stderr(run: Run) -> None:
+    done = run("config", "show", HINDBRAIN_RECALL_TOP_K="many")
+    assert done.returncode == 0
+    assert "recall.topK" in done.stderr
+    assert "many" not in done.stderr
+
+
+def test_doctor_is_content_with_a_fresh_local_store_and_changes_nothing(run: Run, tmp_path: Path) -> None:
+    done = run("doctor", "--json")
+    assert done.returncode == 0, done.stdout
+    assert {f["check"] for f in envelope(done)["data"]["findings"]} >= {"project", "banks", "sqlite", "store"}
+    assert not (tmp_path / "d").exists()
+
+
+def test_doctor_names_a_missing_token_and_a_readable_store(run: Run, tmp_path: Path) -> None:
+    environ = {"HINDBRAIN_HINDSIGHT_API_KEY_REF": "env:NOT_SET_ANYWHERE"}
+    done = run("doctor", "--backend", "hindsight", "--json", **environ)
+    assert done.returncode == 1
+    assert any("NOT_SET_ANYWHERE" in f["advice"] for f in envelope(done)["data"]["findings"])
+    banks = tmp_path / "data" / "banks"
+    banks.mkdir(parents=True)
+    banks.chmod(0o755)
+    done = run("doctor", "--data-dir", str(tmp_path / "data"))
+    assert done.returncode == 1
+    assert "chmod 700" in done.stdout
+
+
+def test_version_names_every_dist(run: Run) -> None:
+    lines = run("--version").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [
+        f"hindbrain-{name}" for name in ("contracts", "client", "store", "memory", "generic")
+    ]

@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hindbrain.contracts import FactType
+from hindbrain.generic import Layer, Places, Settings, load_settings, memory_config, merge
+from hindbrain.generic._config import KEYS
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    for name in ("home/.hindsight", "config", "project/.hindbrain"):
+        (tmp_path / name).mkdir(parents=True)
+    return Places(
+        home=tmp_path / "home", config_dir=tmp_path / "config", project_dir=tmp_path / "project" / ".hindbrain"
+    )
+
+
+def write(folder: Path | None, text: str, name: str = "hindbrain.json") -> None:
+    assert folder is not None
+    (folder / name).write_text(text, "utf-8")
+
+
+def nested(path: str, value: Any) -> dict[str, Any]:
+    head, _, rest = path.partition(".")
+    return {head: nested(rest, value) if rest else value}
+
+
+def test_without_any_file_every_key_has_its_default(places: Places) -> None:
+    settings = load_settings(places, {})
+    assert settings["recall.types"] == (FactType.OBSERVATION,)
+    assert settings["recall.budget"] == "mid"
+    assert settings["hindsight.timeoutMs"] == 12000
+    assert {s.origin for s in settings.values.values()} == {"default"}
+    assert settings.warnings == ()
+
+
+def test_layers_win_in_the_documented_order(places: Places) -> None:
+    def bank(environ: dict[str, str]) -> tuple[str, str]:
+        got = load_settings(places, environ).values["banks.project.bankId"]
+        return got.value, got.origin.split(" ")[0]
+
+    (places.home / ".hindsight/coding-agent.json").write_text('{"bankId": "ecosystem"}', "utf-8")
+    assert bank({}) == ("ecosystem", "ecosystem")
+    shared = {"HINDSIGHT_BANK_ID": "shared"}
+    assert bank(shared) == ("shared", "environment")
+    write(places.config_dir, json.dumps(nested("banks.project.bankId", "everywhere")))
+    assert bank(shared) == ("everywhere", "global")
+    assert bank({**shared, "PI_HINDSIGHT_PROJECT_BANK_ID": "seed"}) == ("seed", "environment")
+    both = {"PI_HINDSIGHT_PROJECT_BANK_ID": "seed", "HINDBRAIN_BANKS_PROJECT_BANK_ID": "own"}
+    assert bank(both) == ("own", "environment")
+
+
+def test_a_projects_file_may_tune_but_not_redirect(places: Places) -> None:
+    write(
+        places.project_dir,
+        json.dumps({"recall": {"topK": 3}, "hindsight": {"baseUrl": "https://evil.example.com"}, "dataDir": "/tmp/x"}),
+    )
+    settings = load_settings(places, {})
+    assert settings["recall.topK"] == 3
+    assert settings["hindsight.baseUrl"] == "http://localhost:8888"
+    assert settings["dataDir"] is None
+    assert sum("project's file" in w for w in settings.warnings) == 2
+    assert not any("evil" in w for w in settings.warnings)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.path)
+def test_only_keys_marked_safe_count_from_an_untrusted_layer(key: Any) -> None:
+    other = {True: False, False: True}.get(key.default) if isinstance(key.default, bool) else None
+    value: Any = other if other is not None else ["x"] if isinstance(key.default, tuple) else "x"
+    settings = merge([Layer(origin="project file", values=nested(key.path, value), trusted=False)])
+    if not key.project_safe:
+        assert settings.values[key.path].origin == "default"
+        assert len(settings.warnings) == 1
+    dangerous = (
+        "hindsight.baseUrl",
+        "hindsight.apiKeyRef",
+        "banks.",
+        "dataDir",
+        "backend",
+        "scope.",
+        "retain.",
+        "embedder.",
+    )
+    assert not (key.project_safe and key.path.startswith(dangerous))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("recall.topK", True),
+        ("recall.topK", "8"),
+        ("recall.topK", 0),
+        ("recall.topK", 1.5),
+        ("recall.enabled", 1),
+        ("recall.types", ["observation", "rumour"]),
+        ("recall.types", "observation"),
+        ("recall.budget", "MID"),
+        ("hindsight.timeoutMs", 999),
+        ("hindsight.apiKeyRef", "sk-live-not-a-reference"),
+        ("hindsight.baseUrl", None),
+        ("recall", 7),
+    ],
+)
+def test_a_value_of_the_wrong_form_is_dropped_and_never_repeated(path: str, value: Any) -> None:
+    settings = merge([Layer(origin="global file", values=nested(path, value))])
+    assert len(settings.warnings) == 1
+    assert path.rsplit(".", maxsplit=1)[-1] in settings.warnings[0]
+    assert "sk-live" not in settings.warnings[0]
+    if path in settings.values:
+        assert settings.values[path].origin == "default"
+
+
+def test_a_lower_layer_keeps_the_word_where_the_upper_one_is_broken() -> None:
+    settings = merge(
+        [Layer(origin="a", values={"recall": {"topK": 3}}), Layer(origin="b", values={"recall": {"topK": "many"}})]
+    )
+    assert (settings["recall.topK"], settings.values["recall.topK"].origin) == (3, "a")
+
+
+def test_an_unknown_key_is_named_once_with_the_nearest_known_one() -> None:
+    layer = Layer(origin="global file", values={"recall": {"topk": 3}})
+    settings = merge([layer, layer])
+    assert settings.warnings == (
+        "global file: the key 'recall.topk' is not known and was passed over. Did you mean recall.topK?",
+    )
+
+
+def test_comments_and_trailing_commas_are_read_and_json_wins_over_jsonc(places: Places) -> None:
+    write(places.config_dir, '// mine\n{"recall": {"topK": 4,},}', "hindbrain.jsonc")
+    assert load_settings(places, {})["recall.topK"] == 4
+    write(places.config_dir, '{"recall": {"topK": 5}}')
+    assert load_settings(places, {})["recall.topK"] == 5
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "", "\x00", "[" * 5000])
+def test_a_broken_file_is_told_and_passed_over(places: Places, text: str) -> None:
+    write(places.config_dir, text)
+    settings = load_settings(places, {})
+    assert len(settings.warnings) == 1
+    assert "hindbrain.json" in settings.warnings[0]
+
+
+def test_a_file_that_cannot_be_read_is_told(places: Places) -> None:
+    (places.config_dir / "hindbrain.json").mkdir()
+    assert "permissions" in load_settings(places, {}).warnings[0]
+
+
+def test_the_environment_names_the_token_and_its_value_is_never_read(places: Places) -> None:
+    settings = load_settings(places, {"HINDSIGHT_API_KEY": "k-1secret"})
+    assert settings["hindsight.apiKeyRef"] == "env:HINDSIGHT_API_KEY"
+    both = load_settings(places, {"HINDSIGHT_API_KEY": "b", "HINDSIGHT_API_TOKEN": "a"})
+    assert both["hindsight.apiKeyRef"] == "env:HINDSIGHT_API_TOKEN"
+    blank = load_settings(places, {"HINDSIGHT_API_KEY": "b", "HINDSIGHT_API_TOKEN": " "})
+    assert blank["hindsight.apiKeyRef"] == "env:HINDSIGHT_API_KEY"
+    assert "k-1secret" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "path", "value"),
+    [
+        ("HINDBRAIN_RECALL_ENABLED", "off", "recall.enabled", False),
+        ("HINDBRAIN_RECALL_MAX_TOKENS", "123", "recall.maxTokens", 123),
+        ("HINDBRAIN_SCOPE_USER_SCOPE_TAGS", "a", "scope.userScopeTags", None),
+        ("HINDBRAIN_RECALL_ROLES", "user, assistant", "recall.roles", ("user", "assistant")),
+        ("HINDSIGHT_BASE_URL", "https://h.example.com", "hindsight.baseUrl", "https://h.example.com"),
+        ("PI_HINDSIGHT_ENABLED", "no", "enabled", False),
+        ("PI_HINDSIGHT_ENABLED", "maybe", "enabled", True),
+        ("HINDBRAIN_RECALL_TOP_K", "²", "recall.topK", 8),
+    ],
+)
+def test_environment_variables_are_read_in_the_keys_form(
+    places: Places, name: str, text: str, path: str, value: Any
+) -> None:
+    assert load_settings(places, {name: text})[path] == value
+
+
+def test_a_token_in_the_ecosystems_file_is_not_taken_over(places: Places) -> None:
+    (places.home / ".hindsight/coding-agent.json").write_text(
+        '{"apiUrl": "https://h.example.com", "apiToken": "k-1secret"}', "utf-8"
+    )
+    settings = load_settings(places, {})
+    assert settings["hindsight.baseUrl"] == "https://h.example.com"
+    assert settings["hindsight.apiKeyRef"] is None
+    assert any("apiKeyRef" in w for w in settings.warnings)
+    assert "k-1secret" not in repr(settings)
+
+
+def test_own_variables_have_one_name_a_key() -> None:
+    assert len({key.own_env for key in KEYS}) == len(KEYS)
+
+
+def values_of(settings: Settings) -> str:
+    return repr(memory_config(settings))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("enabled", False),
+        ("banks.project.bankId", "b"),
+        ("banks.user.bankId", "b"),
+        ("scope.projectId", "p"),
+        ("scope.projectIdStrategy", "basename"),
+        ("scope.userScopeTags", ["t"]),
+        ("scope.legacyTags", True),
+        ("scope.shareHosts", False),
+        ("recall.enabled", False),
+        ("recall.types", ["world"]),
+        ("recall.budget", "high"),
+        ("recall.maxTokens", 1),
+        ("recall.userMaxTokens", 1),
+        ("recall.preferObservations", False),
+        ("recall.includeSourceFacts", True),
+        ("recall.maxSourceFactsTokens", 1),
+        ("recall.contextTurns", 1),
+        ("recall.roles", ["user"]),
+        ("recall.maxQueryChars", 1),
+        ("recall.queryPreamble", "x"),
+        ("recall.includeDateInQuery", True),
+        ("recall.includeRepoHintsInQuery", False),
+        ("recall.queryTimestamp", "2026-01-01"),
+        ("recall.topK", 1),
+        ("recall.deadlineMs", 100),
+        ("recall.injectionPosition", "prepend"),
+        ("retain.enabled", False),
+        ("retain.content.user", []),
+        ("retain.content.assistant", []),
+        ("retain.content.toolResult", []),
+        ("retain.toolFilter.toolCall.exclude", []),
+        ("retain.toolFilter.toolResult.exclude", []),
+        ("retain.compactToolCalls", False),
+        ("retain.strip.message", []),
+        ("retain.strip.topLevel", []),
+    ],
+)
+def test_every_memory_setting_reaches_the_memory_path(path: str, value: Any) -> None:
+    assert values_of(merge([Layer(origin="x", values=nested(path, value))])) != values_of(merge([]))
