@@ -1,1 +1,31 @@
-"""Placeholder door."""
+"""Everything this machine must not lose: the embedded memory backend on SQLite and FTS5."""
+
+from hindbrain.store._config import EmbeddedConfig
+from hindbrain.store._embedded import EmbeddedBackend
+from hindbrain.store._errors import (
+    ConflictError,
+    StoreBusyError,
+    StoreClosedError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreNewerError,
+    StorePathError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+)
+
+__all__ = [
+    "ConflictError",
+    "EmbeddedBackend",
+    "EmbeddedConfig",
+    "StoreBusyError",
+    "StoreClosedError",
+    "StoreCorruptError",
+    "StoreError",
+    "StoreFullError",
+    "StoreNewerError",
+    "StorePathError",
+    "StoreReadOnlyError",
+    "StoreUnavailableError",
+]

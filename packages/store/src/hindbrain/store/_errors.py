@@ -1,0 +1,120 @@
+"""What can go wrong with files on this machine. Each docstring is what the user reads."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hindbrain.contracts import BackendError, Outcome
+
+
+class StoreError(BackendError):
+    """The memory on this machine could not be used and nothing was changed."""
+
+    code = "store"
+    advice = "Run `hindbrain doctor`, and report this if it comes back."
+
+    def __init__(self, what: str = "", *, next_step: str = "") -> None:
+        super().__init__(what or " ".join((type(self).__doc__ or "").split()), next_step=next_step or self.advice)
+
+
+class StoreBusyError(StoreError):
+    """Another process holds the memory's database and did not let go in time; nothing was changed."""
+
+    code = "store-busy"
+    retryable = True
+    advice = "Try again, and look for a process that is stuck."
+
+
+class StoreReadOnlyError(StoreError):
+    """The memory's database may not be written here; nothing was changed."""
+
+    code = "store-read-only"
+    advice = "Give this user the right to write the folder and its files."
+
+
+class StoreFullError(StoreError):
+    """The disk has no room for more memory; nothing of this call was kept, and what was there before is intact."""
+
+    code = "store-full"
+    retryable = True
+    advice = "Free some space and try again."
+
+
+class StoreCorruptError(StoreError):
+    """The file is not a readable hindbrain database; it was left as it is."""
+
+    code = "store-corrupt"
+    advice = "Move the file away to begin anew, or restore a copy; hindbrain never deletes it."
+
+
+class StoreNewerError(StoreError):
+    """A newer version of hindbrain wrote this memory; it was left as it is."""
+
+    code = "store-newer"
+    advice = "Upgrade hindbrain on this machine."
+
+
+class StorePathError(StoreError):
+    """The memory's folder or file is a link, or belongs to another user; it was not opened."""
+
+    code = "store-path"
+    outcome = Outcome.NOT_SENT
+    advice = "Name a folder of your own, by its real path."
+
+
+class StoreUnavailableError(StoreError):
+    """The memory's database could not be opened, read or written; what was there before is intact."""
+
+    code = "store-unavailable"
+    retryable = True
+    advice = "Check that the disk is there and the folder can be entered."
+
+
+class StoreClosedError(StoreError):
+    """This store has been closed; nothing was done."""
+
+    code = "store-closed"
+    outcome = Outcome.NOT_SENT
+    advice = "Open a new one."
+
+
+class ConflictError(StoreError):
+    """The operation id was already used in another bank; nothing was stored."""
+
+    code = "conflict"
+    advice = "Use a new operation id."
+
+
+_BY_CODE: dict[int, type[StoreError]] = {
+    sqlite3.SQLITE_BUSY: StoreBusyError,
+    sqlite3.SQLITE_LOCKED: StoreBusyError,
+    sqlite3.SQLITE_PROTOCOL: StoreBusyError,
+    sqlite3.SQLITE_READONLY: StoreReadOnlyError,
+    sqlite3.SQLITE_PERM: StoreReadOnlyError,
+    sqlite3.SQLITE_FULL: StoreFullError,
+    sqlite3.SQLITE_CORRUPT: StoreCorruptError,
+    sqlite3.SQLITE_NOTADB: StoreCorruptError,
+    sqlite3.SQLITE_CANTOPEN: StoreUnavailableError,
+    sqlite3.SQLITE_IOERR: StoreUnavailableError,
+    sqlite3.SQLITE_NOMEM: StoreUnavailableError,
+}
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn SQLite's errors, and the operating system's, into ours.
+
+    Raises:
+        StoreError: the class that fits, with the original chained and none of its text.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        primary = getattr(error, "sqlite_errorcode", None) or 0
+        raise _BY_CODE.get(primary & 0xFF, StoreError)() from error
+    except PermissionError as error:
+        raise StoreReadOnlyError from error
+    except OSError as error:
+        raise StoreUnavailableError from error
