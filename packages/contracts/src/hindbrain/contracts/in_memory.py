@@ -26,6 +26,8 @@ from hindbrain.contracts._values import (
     UpdateMode,
 )
 
+__all__ = ["InMemoryBackend"]
+
 _NAMESPACE = uuid.UUID("5b0c9a4e-6f0e-5b6d-9d43-7c1f2f1f7a10")
 
 
