@@ -40,7 +40,7 @@ def clean_text(value: str, field: str) -> str:
 
 def is_plain(text: str) -> bool:
     """Whether an identifier or tag has no control character and no lone surrogate."""
-    return not any(unicodedata.category(c) in {"Cc", "Cs"} for c in text)
+    return text.isprintable() or not any(unicodedata.category(c) in {"Cc", "Cs"} for c in text)
 
 
 def clean_tags(tags: Iterable[str], field: str = "tags") -> tuple[str, ...]:
