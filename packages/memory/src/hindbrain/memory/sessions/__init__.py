@@ -1,0 +1,30 @@
+"""Read the session files of pi (versions 1 to 3) and omp as values, whole, step by step, or while they grow."""
+
+from hindbrain.memory.sessions._errors import SessionFileError, Unreadable
+from hindbrain.memory.sessions._lines import MAX_LINE
+from hindbrain.memory.sessions._reader import SessionReader, iter_session, read_session
+from hindbrain.memory.sessions._values import (
+    HostName,
+    Item,
+    LineProblem,
+    Reason,
+    Restart,
+    SessionFile,
+    SessionHeader,
+)
+
+__all__ = [
+    "MAX_LINE",
+    "HostName",
+    "Item",
+    "LineProblem",
+    "Reason",
+    "Restart",
+    "SessionFile",
+    "SessionFileError",
+    "SessionHeader",
+    "SessionReader",
+    "Unreadable",
+    "iter_session",
+    "read_session",
+]

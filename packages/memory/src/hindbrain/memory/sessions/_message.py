@@ -1,0 +1,120 @@
+"""A checked record's message as a contracts value.
+
+How the roles of the hosts are read (everything else: its content):
+
+- ``bashExecution``, ``pythonExecution``: one text, the command after its prompt sign and the output below it; tool
+  ``bash`` or ``python``; an error where it was cancelled or its exit code is not 0. One that the user kept out of the
+  model's context (``!!`` or ``$$``) has no message at all, so that it reaches no memory.
+- ``fileMention``: a text for each file, ``@path`` above its content, and its image.
+- ``system``: the prompt's text, then that of its sections.
+- ``hookMessage`` is the ``custom`` of version 2; ``branchSummary`` and ``compactionSummary`` give their summary.
+
+Image bytes become type, size and digest. Content blocks of other types are left out.
+
+Source: spec/pi-host.md section 4, spec/omp-host.md section 4; leaving out what is kept from the model is ours.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+
+from hindbrain.contracts import ImagePart, Message, Part, TextPart, ThinkingPart, ToolCallPart
+from hindbrain.memory.sessions._record import Content, FileRecord, MessageRecord, PartRecord
+from hindbrain.memory.sessions._time import milliseconds
+
+_SHELLS = {"bashExecution": ("$ ", "bash"), "pythonExecution": (">>> ", "python")}
+_BLOB = re.compile(r"blob:sha256:([0-9a-f]{64})")
+"""How omp refers to an image it keeps in a file of its own."""
+
+
+def message_of(record: MessageRecord, at: int | None) -> Message | None:
+    """The message, None where it has no role or was kept from the model. ``at`` is for one that has no time."""
+    role = record.role
+    if not role or record.exclude_from_context:
+        return None
+    written = milliseconds(record.timestamp)
+    at = at if written is None else written
+    if role in _SHELLS:
+        return _shell(record, role, at)
+    return Message(
+        role="custom" if role == "hookMessage" else role,
+        parts=tuple(_parts_of(record)),
+        at=at,
+        tool_call_id=record.tool_call_id,
+        tool_name=record.tool_name,
+        is_error=bool(record.is_error),
+        model=record.model,
+        stop_reason=record.stop_reason,
+    )
+
+
+def custom_message(content: Content | None, at: int | None) -> Message:
+    """What an extension put into the conversation."""
+    return Message(role="custom", parts=tuple(parts(content)), at=at)
+
+
+def parts(content: Content | None) -> Iterator[Part]:
+    """The parts of a content: text as it is, or blocks."""
+    if isinstance(content, str):
+        if content:
+            yield TextPart(content)
+        return
+    for block in content or ():
+        kind = block.type
+        if kind == "text":
+            if block.text:
+                yield TextPart(block.text)
+        elif kind == "toolCall":
+            if block.name:
+                yield ToolCallPart(block.id or "", block.name, block.arguments or {})
+        elif kind == "thinking":
+            if block.thinking:
+                yield ThinkingPart(block.thinking)
+        elif kind == "image":
+            yield image(block)
+
+
+def image(block: PartRecord) -> ImagePart:
+    """An image by reference: decoded size and digest, as far as they can be told."""
+    data = block.data or ""
+    kind = block.mime_type or "application/octet-stream"
+    if kept := _BLOB.fullmatch(data):
+        return ImagePart(kind, None, kept[1])
+    try:
+        content = base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        content = b""
+    return ImagePart(kind, len(content), hashlib.sha256(content).hexdigest()) if content else ImagePart(kind)
+
+
+def _parts_of(record: MessageRecord) -> Iterable[Part]:
+    yield from parts(record.content)
+    if record.summary:
+        yield TextPart(record.summary)
+    for section in (record.sections or {}).values():
+        if isinstance(section, str) and section:
+            yield TextPart(section)
+    for mentioned in record.files or ():
+        yield from _file(mentioned)
+
+
+def _file(mentioned: FileRecord) -> Iterator[Part]:
+    yield TextPart(f"@{mentioned.path or ''}\n{mentioned.content or ''}".rstrip("\n"))
+    if mentioned.image is not None:
+        yield image(mentioned.image)
+
+
+def _shell(record: MessageRecord, role: str, at: int | None) -> Message:
+    sign, tool = _SHELLS[role]
+    command = record.command if record.command is not None else record.code
+    return Message(
+        role=role,
+        parts=(TextPart(f"{sign}{command or ''}\n{record.output or ''}".rstrip("\n")),),
+        at=at,
+        tool_name=tool,
+        is_error=bool(record.cancelled) or record.exit_code not in {0, None},
+    )
