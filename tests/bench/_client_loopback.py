@@ -27,10 +27,10 @@ RECALLED = json.dumps(
         "results": [
             {
                 "id": f"00000000-0000-4000-8000-{i:012d}",
-                "text": f"Fact {i}: listeners are detached when their view closes, never by a timer. " * 2,
+                "text": f"Fact {i}: listeners are detached when their view closes.",
                 "type": "observation",
                 "entities": ["listener", "view"],
-                "context": "a session about events",
+                "context": "a session",
                 "occurred_start": None,
                 "occurred_end": None,
                 "mentioned_at": "2026-11-30T21:18:37.590536+00:00",

@@ -8,6 +8,7 @@ interpreter, in a clean environment each.
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -27,11 +28,12 @@ AT_ONCE = 16
 IMPORTS = 7
 
 FIRST_CALL = """
-import hindbrain.client, hindbrain.client._answers as answers
+import hindbrain.client
+from hindbrain.client._answers import read_retained
 from hindbrain.contracts import Endpoint
 client = hindbrain.client.HindsightClient(Endpoint.parse("http://127.0.0.1:1"))
-client._transport._inner = client._transport._build()
-answers.read_retained(b'{"async":true,"operation_id":"a"}')
+client._transport._build()
+read_retained(b'{"async":true,"operation_id":"a"}')
 """
 
 
@@ -117,10 +119,10 @@ def measure() -> dict[tuple[str, str, int], float]:
 
 
 def _cpu(python: Path, code: str) -> float:
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([str(python), "-c", code], check=True, cwd=CACHE)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def import_row() -> Row:

@@ -24,6 +24,7 @@ from hindbrain.client._errors import (
 )
 from hindbrain.client._retry import no_waiting
 from hindbrain.client._routes import Route, WireRequest
+from hindbrain.client._tokens import read_token
 from hindbrain.client._transport import Transport, WireResponse
 
 __all__ = [
@@ -55,4 +56,5 @@ __all__ = [
     "WrongEndpointError",
     "deadline_from_ms",
     "no_waiting",
+    "read_token",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache
 
 from hindbrain.client import _json as js
 from hindbrain.contracts import (
@@ -73,9 +74,11 @@ def read_recall(body: bytes, query: RecallQuery) -> Recall:
     results = answer.get("results")
     if not isinstance(results, list):
         raise ValueError  # noqa: TRY004  (one error for whatever is not the answer)
-    sources = {key: _fact(raw, query) for key, raw in js.mapping(answer.get("source_facts")).items()}
+    scope = query.filter
+    in_scope = lru_cache(lambda tags: groups_match(scope, tags))  # facts of one recall share few sets of tags
+    sources = {key: _fact(raw, in_scope) for key, raw in js.mapping(answer.get("source_facts")).items()}
     return Recall(
-        facts=tuple(fact for fact in (_fact(raw, query) for raw in results) if fact is not None),
+        facts=tuple([fact for raw in results if (fact := _fact(raw, in_scope)) is not None]),
         source_facts={key: fact for key, fact in sources.items() if fact is not None},
     )
 
@@ -106,11 +109,11 @@ def is_own_refusal(body: bytes) -> bool:
     return isinstance(detail, str) and detail != _NO_ROUTE
 
 
-def _fact(raw: object, query: RecallQuery) -> Fact | None:
+def _fact(raw: object, in_scope: Callable[[tuple[str, ...]], bool]) -> Fact | None:
     """The fact, or None if it is malformed or out of scope."""
     fields = js.mapping(raw)
     fact_id, text, tags = js.visible(fields.get("id")), js.visible(fields.get("text")), js.texts(fields.get("tags"))
-    if fact_id is None or text is None or not groups_match(query.filter, tags):
+    if fact_id is None or text is None or not in_scope(tags):
         return None
     return Fact(
         id=fact_id,
@@ -125,11 +128,12 @@ def _fact(raw: object, query: RecallQuery) -> Fact | None:
         occurred_end=js.text(fields.get("occurred_end")),
         chunk_id=js.text(fields.get("chunk_id")),
         source_fact_ids=js.texts(fields.get("source_fact_ids")),
-        scores=_scores(js.mapping(fields.get("scores"))),
+        scores=_scores(fields.get("scores")),
     )
 
 
-def _scores(fields: dict[str, Any]) -> Scores:
+def _scores(raw: object) -> Scores:
+    fields = js.mapping(raw)
     return Scores(
         final=js.number(fields.get("final")),
         semantic=js.number(fields.get("semantic")),

@@ -12,6 +12,7 @@ import re
 from enum import Enum
 from typing import Any, NoReturn, TypeVar
 
+_LARGEST = 2**53
 E = TypeVar("E", bound=Enum)
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -53,7 +54,7 @@ def visible(value: object) -> str | None:
 
 def texts(value: object) -> tuple[str, ...]:
     """The strings of a list; what is not a string is left out."""
-    return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
+    return tuple([v for v in value if isinstance(v, str)]) if isinstance(value, list) else ()
 
 
 def text_map(value: object) -> dict[str, str]:
@@ -73,13 +74,9 @@ def count(value: object) -> int | None:
 
 def number(value: object) -> float | None:
     """The finite number, if it is one. A bool is not a number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        found = float(value)
-    except OverflowError:
-        return None
-    return found if math.isfinite(found) else None
+    if type(value) is int:
+        value = float(value) if abs(value) <= _LARGEST else None
+    return value if type(value) is float and math.isfinite(value) else None
 
 
 def member(kind: type[E], value: object) -> E | None:
