@@ -73,13 +73,10 @@ def _members(groups: Iterable[TagGroup]) -> tuple[TagGroup, ...]:
 
 
 def _depth(group: TagGroup) -> int:
-    match group:
-        case TagLeaf():
-            return 1
-        case TagNot(inner):
-            return 1 + _depth(inner)
-        case TagAnd(groups) | TagOr(groups):
-            return 1 + max(_depth(g) for g in groups)
+    if isinstance(group, TagLeaf):
+        return 1
+    members = (group.group,) if isinstance(group, TagNot) else group.groups
+    return 1 + max(_depth(member) for member in members)
 
 
 def _check_depth(group: TagGroup) -> None:
@@ -136,30 +133,23 @@ TagGroup: TypeAlias = TagLeaf | TagAnd | TagOr | TagNot
 def leaf_matches(leaf: TagLeaf, tags: Collection[str]) -> bool:
     """Whether a fact with these tags passes one leaf. Source: S0-scopes-035."""
     have, want = set(tags), set(leaf.tags)
-    match leaf.match:
-        case TagsMatch.EXACT:
-            return have == want
-        case TagsMatch.ANY:
-            return not have or bool(have & want)
-        case TagsMatch.ALL:
-            return not have or want <= have
-        case TagsMatch.ANY_STRICT:
-            return bool(have & want)
-        case TagsMatch.ALL_STRICT:
-            return bool(have) and want <= have
+    if leaf.match is TagsMatch.EXACT:
+        return have == want
+    if not have:
+        return leaf.match in {TagsMatch.ANY, TagsMatch.ALL}
+    if leaf.match in {TagsMatch.ANY, TagsMatch.ANY_STRICT}:
+        return bool(have & want)
+    return want <= have
 
 
 def group_matches(group: TagGroup, tags: Collection[str]) -> bool:
     """Whether a fact with these tags passes one group."""
-    match group:
-        case TagLeaf():
-            return leaf_matches(group, tags)
-        case TagAnd(groups):
-            return all(group_matches(g, tags) for g in groups)
-        case TagOr(groups):
-            return any(group_matches(g, tags) for g in groups)
-        case TagNot(inner):
-            return not group_matches(inner, tags)
+    if isinstance(group, TagLeaf):
+        return leaf_matches(group, tags)
+    if isinstance(group, TagNot):
+        return not group_matches(group.group, tags)
+    members = (group_matches(member, tags) for member in group.groups)
+    return all(members) if isinstance(group, TagAnd) else any(members)
 
 
 def groups_match(groups: Iterable[TagGroup], tags: Collection[str]) -> bool:

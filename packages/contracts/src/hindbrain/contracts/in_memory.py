@@ -61,11 +61,14 @@ class _Bank:
 
 
 class InMemoryBackend:
-    """The four verbs over dicts, for users' own tests. It satisfies :class:`hindbrain.contracts.Backend`.
+    """The four verbs over dicts, for users' own tests: a :class:`hindbrain.contracts.Backend`.
 
     A retain is completed, and searchable, when it returns. Facts are the sentences and lines of the text, each with its
     observation; ranking is the share of the query's words that a fact holds. A token is four characters. ``budget``,
     ``strategy`` and a query's ``timestamp`` change nothing.
+
+    Each verb raises :class:`BackendRequestError` where an id is refused or the backend is closed; ``retain`` raises
+    :class:`OperationConflictError` where another bank used the operation id.
 
     Args:
         now: gives ``mentioned_at`` to texts that bring no time of their own; without it they have none.
@@ -78,12 +81,7 @@ class InMemoryBackend:
         self._closed = False
 
     async def retain(self, bank: str, item: RetainItem, *, operation_id: str) -> Retained:
-        """Store the facts of one text at once.
-
-        Raises:
-            BackendRequestError: an id is refused, or the backend is closed.
-            OperationConflictError: another bank used the operation id.
-        """
+        """Store the facts of one text at once."""
         check_bank(bank)
         operation_id = check_operation_id(operation_id)
         self._check_open()
@@ -100,11 +98,7 @@ class InMemoryBackend:
         return Retained(operation_id=operation_id, operation_ids=(operation_id,), items=1)
 
     async def status(self, bank: str, operation_id: str) -> Operation:
-        """Say ``completed`` for a retain of this bank and ``not_found`` for all else.
-
-        Raises:
-            BackendRequestError: an id is refused, or the backend is closed.
-        """
+        """Say ``completed`` for a retain of this bank and ``not_found`` for all else."""
         check_bank(bank)
         operation_id = check_operation_id(operation_id)
         self._check_open()
@@ -112,11 +106,7 @@ class InMemoryBackend:
         return self._banks.get(bank, _Bank()).operations.get(operation_id, unknown)
 
     async def recall(self, bank: str, query: RecallQuery) -> Recall:
-        """Find the facts that share a word with the query, best first.
-
-        Raises:
-            BackendRequestError: the bank id is refused, or the backend is closed.
-        """
+        """Find the facts that share a word with the query, best first."""
         check_bank(bank)
         self._check_open()
         home = self._banks.get(bank)
@@ -130,16 +120,12 @@ class InMemoryBackend:
         return Recall(facts=facts, source_facts={fact.id: fact for fact in sources})
 
     async def delete(self, bank: str, document_id: str) -> Deleted:
-        """Forget a document, its facts, and every observation that rested on them alone.
-
-        Raises:
-            BackendRequestError: an id is refused, or the backend is closed.
-        """
+        """Forget a document, its facts, and every observation that rested on them alone."""
         check_bank(bank)
         check_document_id(document_id)
         self._check_open()
         gone = self._banks.get(bank, _Bank()).documents.pop(document_id, None)
-        return Deleted(found=gone is not None, facts=0 if gone is None else len(gone.facts))
+        return Deleted(found=gone is not None, facts=len(gone.facts) if gone else 0)
 
     async def close(self) -> None:
         """Refuse every verb from now on. Idempotent."""
@@ -182,10 +168,10 @@ def _ranked(home: _Bank, query: RecallQuery) -> list[Fact]:
     least = max(floors.final or 0.0, floors.keyword or 0.0) if floors else 0.0
     found: list[Fact] = []
     for fact in (*home.observations(), *home.facts()):
-        if (query.types is None or fact.type in query.types) and groups_match(query.filter, fact.tags):
-            score = len(asked & terms(fact.text)) / max(len(asked), 1)
-            if score > 0 and score >= least:
-                found.append(evolve(fact, scores=Scores(final=score, keyword=score)))
+        score = len(asked & terms(fact.text)) / max(len(asked), 1)
+        wanted = (query.types is None or fact.type in query.types) and groups_match(query.filter, fact.tags)
+        if wanted and score > 0 and score >= least:
+            found.append(evolve(fact, scores=Scores(final=score, keyword=score)))
     if query.prefer_observations:
         covered = {i for fact in found for i in fact.source_fact_ids}
         found = [fact for fact in found if fact.id not in covered]
