@@ -22,7 +22,8 @@ hb_bounded() {
   pid=$!
   trap 'signum=130; kill -TERM "$pid" 2>/dev/null' INT
   trap 'signum=143; kill -TERM "$pid" 2>/dev/null' TERM HUP
-  while kill -0 "$pid" 2>/dev/null; do
+  wait "$pid" || code=$?
+  while kill -0 "$pid" 2>/dev/null; do # a signal ended the wait above, not yet the command
     code=0
     wait "$pid" || code=$?
   done

@@ -16,7 +16,7 @@ class StoppedError(LiveError):
     """A signal asked for the end."""
 
     def __init__(self, signum: int) -> None:
-        super().__init__(f"StoppedError by {signal.Signals(signum).name}.")
+        super().__init__(f"Stopped by {signal.Signals(signum).name}.")
         self.signum = signum
 
 

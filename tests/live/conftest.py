@@ -1,12 +1,17 @@
 """What a live test needs: a running server's address (scripts/live), a bank of its own, control of the model."""
 
 import os
+import sys
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+
+# scripts/_live is a library too: tests and benches may run a server or a process of their own with it.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
 
 def _from_environment(name: str) -> str:

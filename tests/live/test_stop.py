@@ -13,6 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from _live.processes import Command, running
 
 SERVER = Path(__file__).resolve().parents[2] / "scripts" / "_live" / "server.py"
 # live_url: without scripts/live around it a start here would first install the server, which takes its time.
@@ -148,3 +149,13 @@ def test_a_signal_that_comes_twice_does_not_cut_the_cleanup_short(
         time.sleep(0.01)
     assert processes_in(scratch) == []
     assert run_folders(scratch) == []
+
+
+def test_leaving_the_block_ends_the_process_and_the_children_it_left_behind(scratch: Path) -> None:
+    abandon = "(trap '' TERM; sleep 600) & (trap '' TERM; sleep 600) & wait"
+    command = Command("a shell", ["/bin/sh", "-c", abandon], {"PATH": os.defpath}, scratch / "shell.log")
+    with running(command) as shell:
+        assert eventually(lambda: len(processes_in(scratch)) >= 3)
+        assert shell.exit_code() is None
+    assert shell.exit_code() == -signal.SIGTERM
+    assert processes_in(scratch) == []
