@@ -32,8 +32,8 @@ CREATE UNIQUE INDEX fact_place ON fact (document, seq);
 CREATE INDEX fact_key ON fact (key, tagset);
 CREATE INDEX fact_tagset ON fact (tagset);
 CREATE TABLE term (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE, facts INTEGER NOT NULL);
-CREATE VIRTUAL TABLE view USING fts5 (words, content='', detail=none, tokenize='ascii');
-CREATE VIRTUAL TABLE shape USING fts5 (word, content='', detail=none, tokenize='trigram');
+CREATE VIRTUAL TABLE view USING fts5 (words, content='', tokenize='ascii');
+CREATE VIRTUAL TABLE shape USING fts5 (word, content='', tokenize='trigram');
 CREATE TABLE vector (
   fact INTEGER NOT NULL REFERENCES fact, model TEXT NOT NULL, numbers BLOB NOT NULL, PRIMARY KEY (model, fact)
 ) WITHOUT ROWID;
