@@ -1,5 +1,6 @@
 """The in-memory backend keeps every rule, and every rule catches a backend that breaks it."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -466,6 +467,40 @@ class RunsTheSecondFirst(Broken):
         return await super().status(bank, operation_id)
 
 
+class NotesBeforeStoring(Broken):
+    """Writes down that it is done before it is."""
+
+    async def retain(self, bank: str, item: RetainItem, *, operation_id: str) -> Retained:
+        done = Retained(operation_id=operation_id)
+        if self._owners.setdefault(operation_id, bank) == bank and operation_id in self.noted:
+            return done
+        self.noted.add(operation_id)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return await super().retain(bank, item, operation_id=operation_id)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.noted: set[str] = set()
+
+
+class DropsScopes(ChangesItems):
+    def spoil(self, item: RetainItem) -> RetainItem:
+        return evolve(item, observation_scopes=None)
+
+
+class SharesEverything(ChangesItems):
+    def spoil(self, item: RetainItem) -> RetainItem:
+        return evolve(item, observation_scopes="shared")
+
+
+class KeepsReplacedObservations(KeepsObservations):
+    async def retain(self, bank: str, item: RetainItem, *, operation_id: str) -> Retained:
+        if bank in self._banks:
+            self.kept.extend(self._banks[bank].observations())
+        return await super().retain(bank, item, operation_id=operation_id)
+
+
 CAUGHT: list[tuple[type[Broken], str]] = [
     (IgnoresAny, "tags-any"),
     (IgnoresAll, "tags-all"),
@@ -531,6 +566,11 @@ CAUGHT: list[tuple[type[Broken], str]] = [
     (DeletesInEveryBank, "delete-leaves-the-rest"),
     (NeverForgetsADeletion, "a-deleted-document-can-come-again"),
     (ReopensAfterClose, "a-closed-backend-refuses"),
+    (NotesBeforeStoring, "a-cancelled-retain-can-be-repeated"),
+    (DropsScopes, "scopes-decide-the-tags-of-observations"),
+    (SharesEverything, "scopes-decide-the-tags-of-observations"),
+    (SharesEverything, "tags-any-strict"),
+    (KeepsReplacedObservations, "replace-replaces"),
     (ChecksNoIds, "bad-ids-are-refused-first"),
 ]
 

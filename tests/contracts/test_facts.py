@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindbrain.contracts._facts import Cut, cut, scope_tags, terms
+from hindbrain.contracts._facts import Cut, cut, observation_tags, terms
 
 
 def texts(content: str) -> list[str]:
@@ -92,9 +92,9 @@ def test_terms_are_words_in_lower_case_and_pairs_of_cjk() -> None:
 def test_observation_scopes_widen_as_the_server_was_seen_to(
     tags: tuple[str, ...], scopes: str | tuple[tuple[str, ...], ...] | None, expected: list[tuple[str, ...]]
 ) -> None:
-    assert list(scope_tags(tags, scopes)) == expected
+    assert list(observation_tags(tags, scopes)) == expected
 
 
 def test_many_tags_do_not_make_thousands_of_combinations() -> None:
     tags = tuple(f"t{number}" for number in range(30))
-    assert len(scope_tags(tags, "all_combinations")) == 31
+    assert len(observation_tags(tags, "all_combinations")) == 31

@@ -10,6 +10,7 @@ from hindbrain.contracts._errors import (
     OperationConflictError,
     Outcome,
 )
+from hindbrain.contracts._facts import observation_tags
 from hindbrain.contracts._fence import WRAPPERS, fence, is_contaminated, neutralise, starts_injected
 from hindbrain.contracts._ids import check_bank, check_document_id, check_operation_id
 from hindbrain.contracts._ports import (
@@ -144,6 +145,7 @@ __all__ = [
     "groups_match",
     "is_contaminated",
     "neutralise",
+    "observation_tags",
     "scrub",
     "starts_injected",
 ]

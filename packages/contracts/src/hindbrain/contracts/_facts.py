@@ -49,7 +49,9 @@ def terms(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def scope_tags(tags: tuple[str, ...], scopes: str | tuple[tuple[str, ...], ...] | None) -> tuple[tuple[str, ...], ...]:
+def observation_tags(
+    tags: tuple[str, ...], scopes: str | tuple[tuple[str, ...], ...] | None
+) -> tuple[tuple[str, ...], ...]:
     """Tags of each observation that a fact with ``tags`` gives rise to.
 
     A row takes its plain tags as they are and widens ``name:*`` to the fact's tags that begin so; a row that comes to

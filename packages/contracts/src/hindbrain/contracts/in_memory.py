@@ -9,7 +9,7 @@ from datetime import datetime
 from attrs import define, evolve, field
 
 from hindbrain.contracts._errors import BackendRequestError, OperationConflictError
-from hindbrain.contracts._facts import cut, scope_tags, terms
+from hindbrain.contracts._facts import cut, observation_tags, terms
 from hindbrain.contracts._ids import check_bank, check_document_id, check_operation_id
 from hindbrain.contracts._tags import groups_match
 from hindbrain.contracts._values import (
@@ -51,7 +51,7 @@ class _Bank:
         found: dict[str, Fact] = {}
         for document in self.documents.values():
             for fact in document.facts:
-                for tags in scope_tags(fact.tags, document.scopes):
+                for tags in observation_tags(fact.tags, document.scopes):
                     key = _id("observation", fact.text, *sorted(tags))
                     seen = found.get(key) or Fact(
                         id=key, text=fact.text, type=FactType.OBSERVATION, tags=tags, mentioned_at=fact.mentioned_at

@@ -20,7 +20,8 @@ async def replace_replaces(ctx: Context) -> None:
     await ctx.retain_and_settle(bank, "The lantern burns kerosene.", tags=["lamp:new"])
     recall = await ctx.find(bank, "lantern", ["kerosene"], types=RAW)
     require(all(set(fact.tags) == {"lamp:new"} for fact in recall.facts), "a replace left the old tags")
-    await ctx.miss(bank, "lantern whale oil", ["whale"], types=RAW)
+    await ctx.find(bank, "lantern", ["kerosene"])
+    await ctx.miss(bank, "lantern whale oil", ["whale"], types=None)
 
 
 @case("a068", "a069")
@@ -45,7 +46,7 @@ async def append_keeps_what_was_there(ctx: Context) -> None:
 
 @case("a065")
 async def append_overwrites_tags_and_metadata(ctx: Context) -> None:
-    """An append gives its tags and metadata to every fact of the document: the older ones are lost."""
+    """An append gives its tags and metadata to every fact and observation of the document: the older ones are lost."""
     bank = await ctx.new_bank()
     await ctx.retain_and_settle(bank, "The lantern burns kerosene.", tags=["t:one"], metadata={"a": "1"})
     await ctx.retain_and_settle(
@@ -55,6 +56,8 @@ async def append_overwrites_tags_and_metadata(ctx: Context) -> None:
     for fact in recall.facts:
         require(set(fact.tags) == {"t:two"}, "an append left other tags than its own on a fact of the document")
         require(dict(fact.metadata) == {"b": "2"}, "an append left other metadata than its own on a fact")
+    await ctx.find(bank, "lantern", ["kerosene", "aloft"], tags=["t:two"])
+    await ctx.miss(bank, "lantern", ["kerosene", "aloft"], tags=["t:one"], types=None)
 
 
 @case("a071")

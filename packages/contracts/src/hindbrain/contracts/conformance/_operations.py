@@ -109,6 +109,24 @@ async def posts_at_once_all_complete(ctx: Context) -> None:
     await ctx.find(bank, "what does the granary keep", words, types=RAW)
 
 
+@case()
+async def a_cancelled_retain_can_be_repeated(ctx: Context) -> None:
+    """A retain whose caller gave up halfway is completed by posting it again, and is stored once."""
+    bank, operation_id = await ctx.new_bank(), ctx.operation_id()
+    item = RetainItem(content="The granary keeps barley.", document_id="doc")
+    for turns in range(_POSTS):
+        post = asyncio.ensure_future(ctx.backend.retain(bank, item, operation_id=operation_id))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        post.cancel()
+        await asyncio.wait([post])
+    await ctx.backend.retain(bank, item, operation_id=operation_id)
+    await ctx.settle(bank, operation_id)
+    recall = await ctx.find(bank, "granary", ["barley"], types=RAW)
+    count = sum(says(fact, "barley") for fact in recall.facts)
+    require(count == 1, f"a retain that was cancelled and repeated left {count} facts instead of one")
+
+
 CASES = (
     retain_comes_to_completed,
     unknown_operation_is_not_found,
@@ -117,4 +135,5 @@ CASES = (
     id_of_another_bank_is_a_conflict,
     parallel_posts_of_one_id_are_one_operation,
     posts_at_once_all_complete,
+    a_cancelled_retain_can_be_repeated,
 )

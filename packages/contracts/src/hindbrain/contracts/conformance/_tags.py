@@ -116,6 +116,23 @@ async def tags_come_back_whole(ctx: Context) -> None:
             require(set(fact.tags) == set(_ORCHARD[tree]), f"the tags of a {types[0].value} did not come back whole")
 
 
+@case("a089", "a090", "a144")
+async def scopes_decide_the_tags_of_observations(ctx: Context) -> None:
+    """Scopes give a fact's observations other tags than the fact: one for each row or tag, or none if shared."""
+    bank = await ctx.new_bank()
+    scopes: dict[str, Any] = {"plum": [["row:a"], ["row:b"]], "peach": "per_tag", "cherry": "shared", "mango": None}
+    for tree, wanted in scopes.items():
+        text, tags = f"The orchard has a {tree} tree.", ["row:a", "row:b"]
+        await ctx.retain_and_settle(bank, text, document_id=tree, tags=tags, observation_scopes=wanted)
+    await ctx.find(bank, _QUESTION, scopes)
+    expected = {("row:a",): "plum peach", ("row:b",): "plum peach", (): "cherry", ("row:a", "row:b"): "mango"}
+    for tags_of_one, trees in expected.items():
+        await ctx.find(bank, _QUESTION, trees.split(), tags=tags_of_one, tags_match=TagsMatch.EXACT)
+        others = scopes.keys() - set(trees.split())
+        await ctx.miss(bank, _QUESTION, others, tags=tags_of_one, tags_match=TagsMatch.EXACT)
+    await ctx.find(bank, _QUESTION, scopes, tags=["row:a", "row:b"], tags_match=TagsMatch.EXACT, types=RAW)
+
+
 CASES = (
     tags_any,
     tags_all,
@@ -126,4 +143,5 @@ CASES = (
     several_tag_groups_all_apply,
     tags_know_case,
     tags_come_back_whole,
+    scopes_decide_the_tags_of_observations,
 )
