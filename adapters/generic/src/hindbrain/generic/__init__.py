@@ -1,6 +1,7 @@
 """Composition for any host: a session, a host in this process, settings, and the ``hindbrain`` command."""
 
 from hindbrain.generic._config import Layer, Places, Setting, Settings, load_settings, memory_config, merge
+from hindbrain.generic._embedder import EmbeddingError, OpenAIEmbedder
 from hindbrain.generic._host import BranchMovedError, InProcessHost
 from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
 from hindbrain.generic._pending import Flush, PendingRetains
@@ -11,9 +12,11 @@ __all__ = [
     "AnswerItem",
     "BranchMovedError",
     "ContextPatch",
+    "EmbeddingError",
     "Flush",
     "InProcessHost",
     "Layer",
+    "OpenAIEmbedder",
     "PendingRetains",
     "Places",
     "Replay",

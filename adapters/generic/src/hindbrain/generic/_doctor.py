@@ -84,13 +84,11 @@ async def _server(settings: Settings, *, online: bool) -> list[Finding]:
 
 async def _reach(settings: Settings) -> Finding:
     """A status call on a random id: reachable and authorised if it answers ``not_found``."""
-    backend = open_backend(settings)
-    try:
-        state = await backend.status("hindbrain-doctor", str(uuid.uuid4()))
-    except BackendError as error:
-        return Finding(check="reach", level="problem", text=error.what, advice=error.next_step)
-    finally:
-        await backend.close()
+    async with open_backend(settings) as backend:
+        try:
+            state = await backend.status("hindbrain-doctor", str(uuid.uuid4()))
+        except BackendError as error:
+            return Finding(check="reach", level="problem", text=error.what, advice=error.next_step)
     return Finding(check="reach", level="ok", text=f"answers, and knows no such operation ({state.status.value})")
 
 

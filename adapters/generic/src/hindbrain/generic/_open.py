@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from attrs import frozen
 
 from hindbrain.contracts import Backend, Endpoint, EnvToken, HindbrainError, NoAuth, TokenFile, TokenPolicy
 from hindbrain.generic._config import Settings, memory_config
+from hindbrain.generic._embedder import OpenAIEmbedder
 from hindbrain.memory import Project, SessionIdentity, identify, read_checkout, session_key
 
 
@@ -42,7 +45,7 @@ def token_policy(ref: str | None) -> TokenPolicy:
         case "env":
             return EnvToken(rest)
         case "file":
-            return TokenFile(rest)
+            return TokenFile(Path(rest).expanduser())
         case "keyring":
             from hindbrain.contracts import KeyringToken
 
@@ -69,8 +72,20 @@ def origin_of(settings: Settings) -> str:
     return "local" if settings["backend"] == "local" else Endpoint.parse(settings["hindsight.baseUrl"]).url
 
 
-def open_backend(settings: Settings) -> Backend:
-    """The one backend the settings select; the other is never contacted.
+def _embedder(settings: Settings) -> OpenAIEmbedder | None:
+    if not (settings["embedder.baseUrl"] and settings["embedder.model"]):
+        return None
+    return OpenAIEmbedder(
+        Endpoint.parse(settings["embedder.baseUrl"], field="embedder.baseUrl"),
+        settings["embedder.model"],
+        token=token_policy(settings["embedder.apiKeyRef"]),
+        deadline=settings["hindsight.timeoutMs"] / 1000,
+    )
+
+
+@asynccontextmanager
+async def open_backend(settings: Settings) -> AsyncIterator[Backend]:
+    """The one backend the settings select, closed at the end; the other is never contacted.
 
     Raises:
         SettingsError, InvalidValueError: an address, bank or token reference is refused.
@@ -78,14 +93,23 @@ def open_backend(settings: Settings) -> Backend:
     if settings["backend"] == "local":
         from hindbrain.store import EmbeddedBackend
 
-        return EmbeddedBackend(data_dir(settings) / "banks")
-    from hindbrain.client import ClientConfig, HindsightClient
+        embedder = _embedder(settings)
+        backend: Backend = EmbeddedBackend(data_dir(settings) / "banks", embedder=embedder)
+    else:
+        from hindbrain.client import ClientConfig, HindsightClient
 
-    return HindsightClient(
-        Endpoint.parse(settings["hindsight.baseUrl"]),
-        token=token_policy(settings["hindsight.apiKeyRef"]),
-        config=ClientConfig(deadline=settings["hindsight.timeoutMs"] / 1000),
-    )
+        embedder = None
+        backend = HindsightClient(
+            Endpoint.parse(settings["hindsight.baseUrl"]),
+            token=token_policy(settings["hindsight.apiKeyRef"]),
+            config=ClientConfig(deadline=settings["hindsight.timeoutMs"] / 1000),
+        )
+    try:
+        yield backend
+    finally:
+        await backend.close()
+        if embedder is not None:
+            await embedder.close()
 
 
 async def find_project(cwd: str, settings: Settings) -> Project:

@@ -88,11 +88,8 @@ async def with_backend(settings: Settings, use: Callable[[Backend], Awaitable[En
     """Open the selected backend, use it, and close it whatever happens."""
     from hindbrain.generic._open import open_backend
 
-    backend = open_backend(settings)
-    try:
+    async with open_backend(settings) as backend:
         return await use(backend)
-    finally:
-        await backend.close()
 
 
 def fail(command: str, error: HindbrainError, **data: object) -> Envelope:
