@@ -40,7 +40,7 @@ What follows is the help of each command, written by `scripts/docs`.
 
 def commands(command: click.Command, name: str, above: click.Context | None = None) -> Iterator[tuple[str, str]]:
     """Each command below this one, and itself first, with its help."""
-    context = click.Context(command, info_name=name, parent=above, terminal_width=WIDTH)
+    context = click.Context(command, info_name=name, parent=above, terminal_width=WIDTH, **command.context_settings)
     yield context.command_path, command.get_help(context)
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
@@ -58,13 +58,14 @@ def cli_page() -> str:
 
 
 def demo() -> str:
-    """What ``scripts/demo`` shows, on a session that ships with the repository."""
+    """What ``scripts/demo`` shows, on a session that ships with the repository; long lines are cut."""
     line = "hindbrain replay examples/sessions/pi-1.6.0.jsonl --ask 'which retry policy did we choose, and why?'"
     program, *arguments = shlex.split(line)
     with tempfile.TemporaryDirectory() as folder:
         run = [str(Path(sys.executable).with_name(program)), *arguments, "--data-dir", folder, "--config-dir", folder]
         done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, timeout=50, check=True)
-    return f"```console\n$ {line}\n{done.stdout.rstrip()}\n```\n"
+    shown = [text if len(text) <= WIDTH else text[: WIDTH - 1] + "…" for text in done.stdout.rstrip().splitlines()]
+    return "\n".join(["```console", f"$ {line}", *shown, "```", ""])
 
 
 def steady(text: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 from statistics import median
 
@@ -49,6 +51,26 @@ def test_the_package_of_a_sibling_is_asked_for_by_a_range(package: Path) -> None
     project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     siblings = [line for line in project["dependencies"] if line.startswith("hindbrain-")]
     assert [line for line in siblings if not re.fullmatch(r"hindbrain-[a-z]+>=\d+\.\d+,<\d+\.\d+", line)] == []
+
+
+def imported(package: Path) -> set[str]:
+    """The modules of other people that the package's sources import, at whatever place in them."""
+    names = set[str]()
+    for path in modules(package):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Import):
+                names.update(alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.partition(".")[0])
+    return names - set(sys.stdlib_module_names) - {"hindbrain"}
+
+
+def test_a_package_asks_for_what_it_imports_and_for_nothing_else(package: Path) -> None:
+    project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *chain.from_iterable(project.get("optional-dependencies", {}).values())]
+    asked = {re.split(r"[^\w-]", line)[0] for line in lines}
+    used = {name.replace("_", "-") for name in imported(package)} - {"attr"}
+    assert {name for name in asked if not name.startswith("hindbrain-")} == used
 
 
 def test_no_module_is_longer_than_a_reader_can_hold(package: Path) -> None:
