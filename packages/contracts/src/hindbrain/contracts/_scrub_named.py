@@ -18,7 +18,7 @@ _NAME = rf"(?P<name>{_KEY}|passw(?:or)?d|passphrase|secret|token|authorization)(
 _SEPARATOR = r"(?:\\*[\"'`]\]?)?(?P<separator>[ \t]*+(?::[ \t]*str(?:ing)?[ \t]*=|={1,3}|:=|=>|:)[ \t]*+|[ \t]++)"
 _SCHEME = r"(?P<scheme>(?:\\*[\"'`])?(?:basic|token|apikey|digest)[ \t]++)?"
 # A longer value is judged by its beginning and taken whole, so that a long line costs no more than its length.
-_LONGEST = 100
+_LONGEST = 64
 _DOUBLE = rf"\"((?:[^\"\\\r\n]|\\.){{1,{_LONGEST}}}+)\""
 _SINGLE = rf"'((?:[^'\\\r\n]|\\.){{1,{_LONGEST}}}+)'"
 _BACKTICK = rf"`([^`\r\n]{{1,{_LONGEST}}}+)`"

@@ -50,6 +50,7 @@ _PEM_HEAD = r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_BODY = r"(?:[^-]|-(?!----)){0,16384}+"
 _PEM_TAIL = r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_CUT = r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/=]{20,})++"
+_PEM_LINE = re.compile(r"[A-Za-z0-9+/=]{20}")
 # A plain lower-case slug after sk- is a CSS class, unless it begins as the makers of keys begin.
 _SLUG = r"(?!(?!ant-|proj-|or-|svcacct-)[a-z]+(?:-[a-z]+)+(?![A-Za-z0-9_-]))"
 
@@ -58,8 +59,17 @@ def _vendor(kind: str, pattern: str, *anchors: str, back: int = 0) -> Rule:
     return Rule(kind=kind, anchors=anchors, pattern=pattern, back=back)
 
 
+def _has_key_material(match: Match) -> bool:
+    return _PEM_LINE.search(match[0]) is not None
+
+
 VENDORS = (
-    _vendor("private-key", f"{_PEM_HEAD}(?:{_PEM_BODY}{_PEM_TAIL}|{_PEM_CUT})", "-----BEGIN "),
+    Rule(
+        kind="private-key",
+        anchors=("-----BEGIN ",),
+        pattern=f"{_PEM_HEAD}(?:{_PEM_BODY}{_PEM_TAIL}|{_PEM_CUT})",
+        accept=_has_key_material,
+    ),
     _vendor("aws-access-key", rf"{_LEFT}A[KS]IA[A-Z0-9]{{16}}{_RIGHT}", "AKIA", "ASIA"),
     _vendor("google-api-key", rf"AIza{_WEB}{{30,}}", "AIza"),
     _vendor("stripe-key", r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}", "k_live_", "k_test_", back=1),
@@ -106,7 +116,7 @@ CARRIERS = (
         kind="password",
         anchors=("://",),
         # The password runs to the last @, since a person may have left one unescaped. A port is no password.
-        pattern=r"://(?:[^\s/:@\"'`<>\\]*:(?![0-9]{1,5}[?#])([^\s/\"'`<>\\]+)@|([A-Za-z0-9_~.-]{20,})@)",
+        pattern=r"://(?:(?:\[REDACTED:[a-z-]+\])?[^\s/:@\[\"'`<>\\]*:(?![0-9]{1,5}[?#])([^\s/\"'`<>\\]+)@|([A-Za-z0-9_~.-]{20,})@)",
         accept=_is_url_password,
     ),
     Rule(
@@ -119,7 +129,7 @@ CARRIERS = (
     Rule(
         kind="url-parameter",
         anchors=("key=", "sig=", "auth=", "signature="),
-        pattern=r"(?:(?<=[?&])(?i:key|sig|auth)|(?i:signature))=([^&\s\"'`<>#\\(){}\[\]]{8,})",
+        pattern=r"(?:(?<=[?&])(?i:key|sig|auth)|(?i:signature))=([^&\s\"'`<>#,\\(){}\[\]]{8,})",
         any_case=True,
         accept=_is_url_parameter,
     ),

@@ -19,7 +19,7 @@ _VERSIONED_LENGTH = 20
 _NOT_A_VALUE = re.compile(
     r"""\[REDACTED           # ours
       | \$\{ | \$\( | \{ | < | \#/ | \#\{ | = | :     # interpolation, templates, JSON pointers, operators
-      | \$[A-Za-z_]\w*\Z | %\w*%?\Z                  # a shell's or printf's variable
+      | \$[A-Za-z_]\w*\Z | %\w*%?\Z | %[sdr(]         # a shell's or printf's variable
       | \*{3} | [xX]{4,}\Z | \.{3} | \u2026 | \u2022 # a mask
       | \w+:// | // | @                              # an address
       | ~?\.{0,2}/[\w./-]*\Z(?<!\d{3})               # a path
@@ -28,6 +28,7 @@ _NOT_A_VALUE = re.compile(
 )
 _NUMBER = re.compile(r"[+-]?[0-9][0-9_.,:eET+-]*(?:Z|[A-Za-z%]{1,3})?")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9]{0,15}(?:_[A-Z0-9]{1,15})+")
+_CHAIN = re.compile(r"[A-Za-z_]\w{0,23}(?:\.[A-Za-z_]\w{0,23})+", re.ASCII)
 _WORDS = re.compile(r"[A-Za-z_$|?!.:/*>-]+")
 _PLAIN_SLUG = re.compile(r"[\w.:/-]+", re.ASCII)
 _PASSPHRASE = re.compile(r"[a-z0-9]+(?: [a-z0-9]+){3,}")
@@ -60,10 +61,14 @@ def is_secret(value: str, where: Surroundings) -> bool:
         return where.password and _PASSPHRASE.fullmatch(value) is not None
     if _WORDS.fullmatch(value):
         return _is_secret_word(value, where)
-    certain = where.password or where.quoted or where.plain
-    if not certain and len(value) < _VERSIONED_LENGTH and _PLAIN_SLUG.fullmatch(value):
-        return sum(c.isdigit() for c in value) > _VERSION_DIGITS
-    return len(value) >= _LONG_WORD or where.password or where.plain
+    code = not where.quoted and (_CHAIN.fullmatch(value) is not None or _is_versioned(value))
+    return where.password or where.plain or (not code and len(value) >= _LONG_WORD)
+
+
+def _is_versioned(word: str) -> bool:
+    """For names such as ``base64Token`` and ``tool-call-2``."""
+    few = sum(c.isdigit() for c in word) <= _VERSION_DIGITS
+    return few and len(word) < _VERSIONED_LENGTH and _PLAIN_SLUG.fullmatch(word) is not None
 
 
 def _is_secret_word(word: str, where: Surroundings) -> bool:
