@@ -1,4 +1,4 @@
-"""The client against the real server keeps every rule of the port, and tag filters mean what they were recorded to mean."""
+"""The client against the real server keeps every rule of the port, and tag filters mean what they did when recorded."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -52,13 +52,15 @@ def terms(text: str) -> frozenset[str]:
 def observation_tags(
     tags: tuple[str, ...], scopes: str | tuple[tuple[str, ...], ...] | None
 ) -> tuple[tuple[str, ...], ...]:
-    """Tags of each observation that a fact with ``tags`` gives rise to.
+    """Give the tags of each observation that a fact leads to.
 
-    A row takes its plain tags as they are and widens ``name:*`` to the fact's tags that begin so; a row that comes to
-    nothing is left out, and without any row the scope is ``combined``. Beyond eight tags ``all_combinations`` means
-    each tag and all of them.
+    Args:
+        tags: the fact's own.
+        scopes: as :class:`RetainItem` has them. A row takes its plain tags as they are and widens ``name:*`` to the
+            fact's tags that begin so; a row that comes to nothing is left out, and where no row is left the scope is
+            ``combined``. Beyond eight tags ``all_combinations`` means each tag alone and all of them together.
 
-    Source: observed on server 1.1.0 (captures a038, a089 to a091 show the requests).
+    Source: observed on server 1.1.0; the requests are as in captures a038 and a089 to a091.
     """
     if scopes == "shared" or not tags:
         rows: Iterator[tuple[str, ...]] = iter([()])
