@@ -170,6 +170,16 @@ def test_a_secret_in_any_part_is_taken_out_before_json_can_hide_it() -> None:
     assert "NEXT=1" in content
 
 
+def test_a_secret_that_a_cut_would_halve_is_taken_out_first() -> None:
+    jwt = "eyJ" + "a1B2" * 10 + "." + "c3D4" * 10 + "." + "e5F6" * 10
+    call = ToolCallPart("1", "bash", {"command": f"{'x' * 40} {jwt}"})
+    result = entry("toolResult", TextPart(f"{'x' * 430} {jwt}"), tool_name="bash")
+    for e in (entry("assistant", call), result):
+        content = project([e], RetainConfig(tool_result=("summary",)))
+        assert content is not None
+        assert "c3D4" not in content
+
+
 def test_entries_without_anything_to_keep_make_no_content() -> None:
     silent = Entry(id="c", parent_id=None, kind="compaction", summary="s")
     assert project([silent, entry("assistant"), entry("user", TextPart("  "))], DEFAULTS) is None

@@ -39,14 +39,18 @@ def iso(at: int) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"
 
 
+def _short(text: str, length: int) -> str:
+    """The text, cut. Only ever after scrubbing: half a secret has no shape to be known by."""
+    return text if len(text) <= length else text[:length] + "…"
+
+
 def _target(arguments: object) -> _Json:
     if not isinstance(arguments, dict):
         return {}
     found = next((v for k in _TARGETS if isinstance(v := arguments.get(k), str) and v.strip()), None)
     if found is None:
         return {}
-    line = found.strip().splitlines()[0]
-    return {"target": scrub(line if len(line) <= _TARGET_LENGTH else line[:_TARGET_LENGTH] + "…")}
+    return {"target": _short(scrub(found).strip().splitlines()[0], _TARGET_LENGTH)}
 
 
 def _scrubbed(value: JsonValue) -> JsonValue:
@@ -75,13 +79,13 @@ def _part(part: Part, config: RetainConfig, keep: tuple[str, ...]) -> _Json | No
 def _tool_result(message: Message, config: RetainConfig) -> list[_Json] | None:
     if message.tool_name in config.tool_result_exclude:
         return None
-    text = message.text.strip()
+    text = scrub(message.text.strip())
     whole = "error" in config.tool_result if message.is_error else "content" in config.tool_result
     if not whole:
         if message.is_error or "summary" not in config.tool_result:
             return None
-        text = text if len(text) <= _SUMMARY_LENGTH else text[:_SUMMARY_LENGTH] + "…"
-    return [{"type": "text", "text": scrub(text)}] if text else None
+        text = _short(text, _SUMMARY_LENGTH)
+    return [{"type": "text", "text": text}] if text else None
 
 
 def project_message(entry: Entry, config: RetainConfig) -> _Json | None:
