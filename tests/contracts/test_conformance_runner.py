@@ -53,11 +53,16 @@ class Crashes(Raises):
     error = ZeroDivisionError("hunter2")
 
 
+class GivesUp(Raises):
+    error = TimeoutError("hunter2")
+
+
 @pytest.mark.parametrize(
     ("kind", "detail"),
     [
         (Raises, "the backend raised 'backend': It is on fire. Leave."),
         (Crashes, "the backend raised ZeroDivisionError, which the port does not allow"),
+        (GivesUp, "the backend raised TimeoutError, which the port does not allow"),
     ],
 )
 async def test_what_a_backend_raises_fails_its_case_and_not_the_run(kind: type[Raises], detail: str) -> None:

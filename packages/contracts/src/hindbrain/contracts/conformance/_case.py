@@ -65,10 +65,13 @@ def case(*captures: str) -> Callable[[Check], Case]:
 
     def make(function: Check) -> Case:
         async def check(ctx: Context) -> None:
+            timeout = asyncio.timeout(ctx.deadline)
             try:
-                async with asyncio.timeout(ctx.deadline):
+                async with timeout:
                     await function(ctx)
             except TimeoutError:
+                if not timeout.expired():
+                    raise
                 fail(f"not done within {ctx.deadline:g} s, while waiting for {ctx.waiting_for}")
 
         name = getattr(function, "__name__", "").replace("_", "-")
