@@ -32,7 +32,7 @@ def running_postgres(binaries: Path, folder: Path, stop: StopRequest) -> Iterato
         LiveError: it did not start.
     """
     home, account = folder / "postgres", unprivileged()
-    # A copy, because the user it runs as may be barred from our checkout (/root is closed to nobody).
+    # A copy, because the user it runs as may be barred from our checkout (a home folder is closed to nobody).
     shutil.copytree(binaries, home, symlinks=True)
     password, data = secrets.token_hex(16), home / "data"
     (home / "password").write_text(password)

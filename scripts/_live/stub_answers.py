@@ -22,11 +22,15 @@ _FACT_TIMES = re.compile(r" \((?:occurred_start|occurred_end|mentioned_at)=[^()]
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")  # noqa: RUF001 - the CJK full stops are meant
 _NAME = re.compile(r"\b[A-Z][\w-]+")
 _WORD = re.compile(r"\w+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _COMMON = frozenset({"a", "an", "and", "are", "as", "at", "by", "for", "in", "is", "it", "of", "on", "or", "the", "to"})
 
 
 def embed(text: str) -> list[float]:
-    """A unit vector of hashed words and, at a third of their weight, the words' trigrams."""
+    """A unit vector of hashed words, parts of words at a third of their weight, and pairs of CJK characters.
+
+    CJK text has no spaces, so its pairs are its words.
+    """
     vector = [0.0] * DIMENSIONS
     for word in _WORD.findall(text.lower()):
         if word in _COMMON:
@@ -34,6 +38,9 @@ def embed(text: str) -> list[float]:
         _add(vector, word, 1.0)
         for start in range(len(word) - 2):
             _add(vector, "#" + word[start : start + 3], 1 / 3)
+        for run in _CJK.findall(word):
+            for start in range(len(run) - 1):
+                _add(vector, run[start : start + 2], 1.0)
     norm = math.sqrt(sum(value * value for value in vector))
     if norm == 0.0:
         return [1.0] + [0.0] * (DIMENSIONS - 1)
