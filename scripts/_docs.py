@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -14,6 +15,7 @@ import click
 
 ROOT = Path(__file__).resolve().parents[1]
 WIDTH = 100
+SETTINGS = ("HINDBRAIN_", "HINDSIGHT_", "PI_")
 DEMO = re.compile(r"(?<=<!-- demo -->\n).*?(?=<!-- /demo -->)", re.DOTALL)
 TIMES = re.compile(r"\d+(\.\d+)?(?= m?s\b)")
 MADE_UP = re.compile(r"\b[0-9a-f]{12,64}\b")
@@ -63,7 +65,9 @@ def demo() -> str:
     program, *arguments = shlex.split(line)
     with tempfile.TemporaryDirectory() as folder:
         run = [str(Path(sys.executable).with_name(program)), *arguments, "--data-dir", folder, "--config-dir", folder]
-        done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, timeout=50, check=True)
+        # Without the settings of whoever writes the documents.
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)} | {"HOME": folder}
+        done = subprocess.run(run, cwd=ROOT, env=clean, capture_output=True, text=True, timeout=50, check=True)
     shown = [text if len(text) <= WIDTH else text[: WIDTH - 1] + "…" for text in done.stdout.rstrip().splitlines()]
     return "\n".join(["```console", f"$ {line}", *shown, "```", ""])
 

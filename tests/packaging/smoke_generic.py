@@ -10,8 +10,12 @@ HINDBRAIN = Path(sys.executable).with_name("hindbrain")
 SESSION = Path(__file__).parents[2] / "examples/sessions/pi-1.6.0.jsonl"
 
 
-def run(*arguments: str | Path) -> str:
-    return subprocess.run([HINDBRAIN, *arguments], capture_output=True, text=True, timeout=40, check=True).stdout
+def run(*arguments: str | Path, home: str = "") -> str:
+    """What the command prints, in an environment that sets nothing."""
+    done = subprocess.run(
+        [HINDBRAIN, *arguments], env={"HOME": home}, capture_output=True, text=True, timeout=40, check=True
+    )
+    return done.stdout
 
 
 assert run("--version").split()[::2] == [
@@ -19,5 +23,5 @@ assert run("--version").split()[::2] == [
 ]
 with tempfile.TemporaryDirectory() as folder:
     question = "which retry policy did we choose, and why?"
-    said = run("replay", SESSION, "--ask", question, "--json", "--data-dir", folder, "--config-dir", folder)
+    said = run("replay", SESSION, "--ask", question, "--json", "--data-dir", folder, home=folder)
 assert "retry" in json.loads(said)["data"]["injected"]["text"]
