@@ -9,7 +9,7 @@ How the roles of the hosts are read (everything else: its content):
 - ``system``: the prompt's text, then that of its sections.
 - ``hookMessage`` is the ``custom`` of version 2; ``branchSummary`` and ``compactionSummary`` give their summary.
 
-Image bytes become type, size and digest. Content blocks of other types are left out.
+Image bytes become type, size and digest. Blocks of other types, and empty ones, are left out.
 
 Source: spec/pi-host.md section 4, spec/omp-host.md section 4; leaving out what is kept from the model is ours.
 """
@@ -20,9 +20,10 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from hindbrain.contracts import ImagePart, Message, Part, TextPart, ThinkingPart, ToolCallPart
+from hindbrain.memory.sessions import _assemble
 from hindbrain.memory.sessions._record import Content, FileRecord, MessageRecord, PartRecord
 from hindbrain.memory.sessions._time import milliseconds
 
@@ -40,46 +41,47 @@ def message_of(record: MessageRecord, at: int | None) -> Message | None:
     at = at if written is None else written
     if role in _SHELLS:
         return _shell(record, role, at)
-    return Message(
-        role="custom" if role == "hookMessage" else role,
-        parts=tuple(_parts_of(record)),
-        at=at,
-        tool_call_id=record.tool_call_id,
-        tool_name=record.tool_name,
-        is_error=bool(record.is_error),
-        model=record.model,
-        stop_reason=record.stop_reason,
+    found = parts(record.content)
+    if record.summary or record.sections or record.files:
+        found += _more(record)
+    return _assemble.message(
+        "custom" if role == "hookMessage" else role,
+        found,
+        at,
+        record.tool_call_id,
+        record.tool_name,
+        record.is_error,
+        record.model,
+        record.stop_reason,
     )
 
 
 def custom_message(content: Content | None, at: int | None) -> Message:
     """What an extension put into the conversation."""
-    return Message(role="custom", parts=tuple(parts(content)), at=at)
+    return Message(role="custom", parts=parts(content), at=at)
 
 
-def parts(content: Content | None) -> Iterator[Part]:
+def parts(content: Content | None) -> tuple[Part, ...]:
     """The parts of a content: text as it is, or blocks."""
+    if not content:
+        return ()
     if isinstance(content, str):
-        if content:
-            yield TextPart(content)
-        return
-    for block in content or ():
+        return (TextPart(content),)
+    found: list[Part] = []
+    for block in content:
         kind = block.type
-        if kind == "text":
-            if block.text:
-                yield TextPart(block.text)
-        elif kind == "toolCall":
-            if block.name:
-                yield ToolCallPart(block.id or "", block.name, block.arguments or {})
-        elif kind == "thinking":
-            if block.thinking:
-                yield ThinkingPart(block.thinking)
+        if kind == "text" and block.text:
+            found.append(TextPart(block.text))
+        elif kind == "toolCall" and block.name:
+            found.append(ToolCallPart(block.id or "", block.name, block.arguments or {}))
+        elif kind == "thinking" and block.thinking:
+            found.append(ThinkingPart(block.thinking))
         elif kind == "image":
-            yield image(block)
+            found.append(_image(block))
+    return tuple(found)
 
 
-def image(block: PartRecord) -> ImagePart:
-    """An image by reference: decoded size and digest, as far as they can be told."""
+def _image(block: PartRecord) -> ImagePart:
     data = block.data or ""
     kind = block.mime_type or "application/octet-stream"
     if kept := _BLOB.fullmatch(data):
@@ -91,21 +93,16 @@ def image(block: PartRecord) -> ImagePart:
     return ImagePart(kind, len(content), hashlib.sha256(content).hexdigest()) if content else ImagePart(kind)
 
 
-def _parts_of(record: MessageRecord) -> Iterable[Part]:
-    yield from parts(record.content)
-    if record.summary:
-        yield TextPart(record.summary)
-    for section in (record.sections or {}).values():
-        if isinstance(section, str) and section:
-            yield TextPart(section)
-    for mentioned in record.files or ():
-        yield from _file(mentioned)
+def _more(record: MessageRecord) -> tuple[Part, ...]:
+    words = [record.summary, *(record.sections or {}).values()]
+    texts = [TextPart(each) for each in words if isinstance(each, str) and each]
+    return (*texts, *(part for mentioned in record.files or () for part in _file(mentioned)))
 
 
 def _file(mentioned: FileRecord) -> Iterator[Part]:
     yield TextPart(f"@{mentioned.path or ''}\n{mentioned.content or ''}".rstrip("\n"))
     if mentioned.image is not None:
-        yield image(mentioned.image)
+        yield _image(mentioned.image)
 
 
 def _shell(record: MessageRecord, role: str, at: int | None) -> Message:
@@ -116,5 +113,5 @@ def _shell(record: MessageRecord, role: str, at: int | None) -> Message:
         parts=(TextPart(f"{sign}{command or ''}\n{record.output or ''}".rstrip("\n")),),
         at=at,
         tool_name=tool,
-        is_error=bool(record.cancelled) or record.exit_code not in {0, None},
+        is_error=record.cancelled or record.exit_code not in {0, None},
     )

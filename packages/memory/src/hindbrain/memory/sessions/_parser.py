@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from attrs import define, evolve, field
 from msgspec import UNSET, Raw
 
-from hindbrain.contracts import Entry, Message
-from hindbrain.memory.sessions._lines import Line
+from hindbrain.contracts import Entry
+from hindbrain.memory.sessions import _assemble
+from hindbrain.memory.sessions._lines import Run
 from hindbrain.memory.sessions._message import custom_message, message_of
-from hindbrain.memory.sessions._record import Record, read_record
+from hindbrain.memory.sessions._record import MessageRecord, Record, read_record, read_records
 from hindbrain.memory.sessions._time import milliseconds
 from hindbrain.memory.sessions._values import Item, LineProblem, Reason, SessionHeader
 
@@ -25,6 +26,7 @@ class SessionParser:
 
     header: SessionHeader | None = None
     foreign: bool = False
+    _lines: int = 0
     _title: Record | None = None
     _broken: bool = False
     _ids: list[str | None] = field(factory=list, repr=False)
@@ -33,14 +35,25 @@ class SessionParser:
     _before_gap: str | None = None
     _adopted: dict[str, str | None] = field(factory=dict, repr=False)
 
-    def feed(self, lines: Iterable[Line]) -> list[Item]:
-        """What the lines say. A mended line gives a problem and an entry."""
+    def feed(self, runs: Iterable[Run]) -> list[Item]:
+        """What the next lines say, in file order. A mended line gives a problem and an entry."""
         items: list[Item] = []
-        for line in lines:
-            if self.foreign:
-                break
-            self._read(line, items)
+        for offset, run in runs:
+            if run is None:
+                self._lines += 1
+                self._skip(offset, Reason.TOO_LONG, items)
+            elif (sound := read_records(run)) is not None:
+                for record, start in zip(*sound, strict=True):
+                    self._lines += 1
+                    self._take(record, offset + start, items)
+            else:
+                self._read_each(offset, run, items)
         return items
+
+    @property
+    def empty(self) -> bool:
+        """Whether neither a header nor an entry has been read."""
+        return self.header is None and not self._seen
 
     def retitle(self, slot: bytes) -> None:
         """Take the title from a title slot that the host has written over."""
@@ -48,54 +61,67 @@ class SessionParser:
         if record is not None and record.type == "title" and self.header is not None:
             self.header = evolve(self.header, title=record.title or None)
 
-    def _read(self, line: Line, items: list[Item]) -> None:
-        record, reason = read_record(line.data) if line.data is not None else (None, Reason.TOO_LONG)
-        if record is None:
-            if reason is not None:
-                self._skip(line, reason, items)
-            return
-        if reason is not None:
-            items.append(LineProblem(line.number, line.offset, reason, kept=True))
-        if record.type == "session":
-            self._open(record, line, items)
-        elif record.type == "title" and self.header is None and not self._ids:
-            self._title = record
-        elif self.header is None and not self._broken:
-            self.foreign = True
-        else:
-            self._enter(record, line, items)
+    def _read_each(self, offset: int, run: bytes, items: list[Item]) -> None:
+        for line in run.removesuffix(b"\n").split(b"\n"):
+            self._lines += 1
+            record, reason = read_record(line)
+            if record is None and reason is not None:
+                self._skip(offset, reason, items)
+            elif record is not None:
+                if reason is not None:
+                    items.append(LineProblem(self._lines, offset, reason, kept=True))
+                self._take(record, offset, items)
+            offset += len(line) + 1
 
-    def _skip(self, line: Line, reason: Reason, items: list[Item]) -> None:
-        items.append(LineProblem(line.number, line.offset, reason))
+    def _take(self, record: Record, offset: int, items: list[Item]) -> None:
+        if self.foreign:
+            return
+        if not record.type:
+            self._skip(offset, Reason.NOT_AN_ENTRY, items)
+        elif record.type == "session":
+            self._open(record, offset, items)
+        elif self.header is not None or self._broken:
+            self._enter(record, offset, items)
+        elif record.type == "title" and self._title is None:
+            self._title = record
+        else:
+            self.foreign = True
+
+    def _skip(self, offset: int, reason: Reason, items: list[Item]) -> None:
+        items.append(LineProblem(self._lines, offset, reason))
         self._broken = True
         self._before_gap = self._last
 
-    def _open(self, record: Record, line: Line, items: list[Item]) -> None:
+    def _open(self, record: Record, offset: int, items: list[Item]) -> None:
         if self.header is not None:
-            items.append(LineProblem(line.number, line.offset, Reason.SECOND_HEADER))
+            items.append(LineProblem(self._lines, offset, Reason.SECOND_HEADER))
         elif not record.id:
-            self._skip(line, Reason.BAD_HEADER, items)
+            self._skip(offset, Reason.BAD_HEADER, items)
         else:
             self.header = _header(record, self._title)
             items.append(self.header)
         self._ids.append(None)
 
-    def _enter(self, record: Record, line: Line, items: list[Item]) -> None:
-        entry_id = record.id or f"line-{line.number}"
-        if entry_id in self._seen:
-            items.append(LineProblem(line.number, line.offset, Reason.DUPLICATE_ID, kept=True))
+    def _enter(self, record: Record, offset: int, items: list[Item]) -> None:
+        entry_id = record.id or f"line-{self._lines}"
         parent = self._last if record.parent_id is UNSET else record.parent_id
-        if parent is not None and parent not in self._seen and self._broken:
-            items.append(LineProblem(line.number, line.offset, Reason.LOST_PARENT, kept=True))
+        if entry_id in self._seen:
+            items.append(LineProblem(self._lines, offset, Reason.DUPLICATE_ID, kept=True))
+        if self._broken and parent is not None and parent not in self._seen:
+            items.append(LineProblem(self._lines, offset, Reason.LOST_PARENT, kept=True))
             parent = self._adopted.setdefault(parent, self._before_gap)
-        items.append(_entry(record, entry_id, parent, self._first_kept(record), line.number))
+        if record.message is not None:
+            items.append(_message_entry(record, record.message, entry_id, parent, self._lines))
+        else:
+            items.append(_other_entry(record, entry_id, parent, self._first_kept(record), self._lines))
         self._seen.add(entry_id)
         self._ids.append(entry_id)
         self._last = entry_id
 
     def _first_kept(self, record: Record) -> str | None:
+        """The entry a compaction keeps from; version 1 names it by its place in the file, header included."""
         index = record.first_kept_entry_index
-        if index is None:
+        if record.first_kept_entry_id or index is None:
             return record.first_kept_entry_id
         return self._ids[index] if 0 <= index < len(self._ids) else None
 
@@ -113,25 +139,24 @@ def _header(record: Record, slot: Record | None) -> SessionHeader:
     )
 
 
-def _entry(record: Record, entry_id: str, parent_id: str | None, first_kept: str | None, line: int) -> Entry:
+def _message_entry(record: Record, message: MessageRecord, entry_id: str, parent: str | None, line: int) -> Entry:
     at = milliseconds(record.timestamp)
-    message: Message | None = None
-    custom_type = record.custom_type
-    if record.message is not None:
-        message = message_of(record.message, at)
-        custom_type = custom_type or record.message.custom_type
-    elif record.type == "custom_message":
-        message = custom_message(record.content, at)
+    kind, custom_type = record.type or "", message.custom_type
+    return _assemble.entry(entry_id, parent, kind, at, message_of(message, at), custom_type, None, None, None, line)
+
+
+def _other_entry(record: Record, entry_id: str, parent: str | None, first_kept: str | None, line: int) -> Entry:
+    at = milliseconds(record.timestamp)
     return Entry(
         id=entry_id,
-        parent_id=parent_id,
+        parent_id=parent,
         kind=record.type or "",
         at=at,
-        message=message,
-        custom_type=custom_type,
+        message=custom_message(record.content, at) if record.type == "custom_message" else None,
+        custom_type=record.custom_type,
         summary=record.summary,
         first_kept_id=first_kept,
-        data=_json(record.data if record.data is not None else record.details),
+        data=_json(record.data or record.details),
         line=line,
     )
 

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from hindbrain.contracts import Entry
 from hindbrain.memory.sessions._errors import SessionFileError, Unreadable
-from hindbrain.memory.sessions._lines import Line, LineSplitter
+from hindbrain.memory.sessions._lines import LineSplitter, Run
 from hindbrain.memory.sessions._parser import SessionParser
 from hindbrain.memory.sessions._values import Item, LineProblem, Reason, Restart, SessionFile
 
-_BLOCK = 256 * 1024
-_TAIL = 256
+_BLOCK = 128 * 1024
+_MARK = 256
+_SLOT = b'{"type":"title"'
 
 
 def read_session(path: str | os.PathLike[str]) -> SessionFile:
@@ -36,7 +37,7 @@ def read_session(path: str | os.PathLike[str]) -> SessionFile:
 def iter_session(path: str | os.PathLike[str]) -> Iterator[tuple[Item, int]]:
     """Read a session file step by step: header, entries and problems in file order, each with the bytes done so far.
 
-    The bytes grow by the block (256 KiB), which is what a progress display wants. Nothing is kept of what was yielded.
+    The bytes grow by the block (128 KiB), which is what a progress display wants. Nothing is kept of what was yielded.
 
     Raises:
         SessionFileError: as :func:`read_session`, when the first item is asked for or, for a file in which no line is
@@ -69,49 +70,57 @@ class SessionReader:
             restarted = self._restart(file)
             if restarted:
                 self._begin()
-            file.seek(self._splitter.consumed)
+            file.seek(self._consumed)
             items = self._read(file)
-        return _collected(items, self._parser, self._splitter.consumed, restarted)
+        return _collected(items, self._parser, self._consumed, restarted)
 
     def _begin(self) -> None:
-        self._splitter, self._parser = LineSplitter(), SessionParser()
-        self._slot = b""
-        self._anchor = b""
-        self._tail = b""
+        self._parser = SessionParser()
+        self._consumed = 0
         self._inode: tuple[int, int] | None = None
+        self._slot = b""
+        self._anchor, self._anchor_at = b"", 0
+        self._tail, self._tail_at = b"", 0
 
     def _read(self, file: FileIO) -> list[Item]:
-        splitter = LineSplitter(self._splitter.lines, self._splitter.consumed)
+        splitter = LineSplitter(self._consumed)
         items: list[Item] = []
-        status = os.fstat(file.fileno())
-        while block := file.read(_BLOCK):
-            lines = splitter.feed(block)
-            self._remember(lines)
-            items += self._parser.feed(lines)
+        for runs in self._runs(file, splitter, items):
+            for offset, run in runs:
+                self._remember(offset, run or b"")
+            items += self._parser.feed(runs)
+            self._consumed = splitter.consumed
             if self._parser.foreign:
                 self._begin()
                 raise SessionFileError(str(self._path), Unreadable.NOT_A_SESSION)
-        self._splitter = LineSplitter(splitter.lines, splitter.consumed)
+        status = os.fstat(file.fileno())
         self._inode = (status.st_dev, status.st_ino)
         return items
 
-    def _remember(self, lines: list[Line]) -> None:
-        """Keep what tells this file from another: its title slot's place, its first line, its last bytes."""
-        for line in lines:
-            data = line.data or b""
-            if not self._anchor and line.number == 1 and data.startswith(b'{"type":"title"'):
-                self._slot = data + b"\n"
-            elif not self._anchor and data:
-                self._anchor = data[:4096]
-                self._anchor_at = line.offset
-            if self._anchor:
-                self._tail, self._tail_at = data[-_TAIL:], line.offset + max(0, len(data) - _TAIL)
+    def _runs(self, file: FileIO, splitter: LineSplitter, items: list[Item]) -> Iterator[list[Run]]:
+        """The file's next runs. A failing read ends them quietly where there is something to hand over first."""
+        try:
+            while block := file.read(_BLOCK):
+                yield splitter.feed(block)
+        except OSError:
+            if not items:
+                raise
+
+    def _remember(self, offset: int, run: bytes) -> None:
+        """Keep what tells this file from another: its first bytes after a title slot, and the last that were read."""
+        if not self._anchor:
+            if offset == 0 and run.startswith(_SLOT):
+                self._slot = run[: run.find(b"\n") + 1]
+            self._anchor_at = max(offset, len(self._slot))
+            self._anchor = run[self._anchor_at - offset :][:_MARK]
+        self._tail_at = max(offset + len(run) - _MARK, len(self._slot), offset)
+        self._tail = run[self._tail_at - offset :]
 
     def _restart(self, file: FileIO) -> Restart | None:
-        if self._inode is None or not self._anchor:
+        if self._inode is None:
             return None
         status = os.fstat(file.fileno())
-        if status.st_size < self._splitter.consumed:
+        if status.st_size < self._consumed:
             return Restart.SHRANK
         if (status.st_dev, status.st_ino) != self._inode:
             return Restart.REWRITTEN
@@ -130,28 +139,18 @@ def _holds(file: FileIO, at: int, expected: bytes) -> bool:
 
 
 def _items(path: Path, splitter: LineSplitter, parser: SessionParser) -> Iterator[tuple[Item, int]]:
-    named = str(path)
-    entries = False
     with _opened(path) as file:
-        while block := file.read(_BLOCK):
+        while not parser.foreign and (block := file.read(_BLOCK)):
             for item in parser.feed(splitter.feed(block)):
-                entries = entries or isinstance(item, Entry)
                 yield item, splitter.consumed
-            if parser.foreign:
-                raise SessionFileError(named, Unreadable.NOT_A_SESSION)
-        done = splitter.consumed
-        for item in _last(splitter, parser):
-            entries = entries or isinstance(item, Entry)
-            yield item, done
-    if parser.foreign or (parser.header is None and not entries):
-        raise SessionFileError(named, Unreadable.NOT_A_SESSION)
+    for item in _last(splitter, parser):
+        yield item, splitter.consumed
+    if parser.foreign or parser.empty:
+        raise SessionFileError(str(path), Unreadable.NOT_A_SESSION)
 
 
 def _last(splitter: LineSplitter, parser: SessionParser) -> list[Item]:
-    rest = splitter.rest()
-    if rest is None:
-        return []
-    items = parser.feed([rest])
+    items = parser.feed(splitter.rest())
     return [
         LineProblem(item.line, item.offset, Reason.TORN)
         if isinstance(item, LineProblem) and item.reason is Reason.NOT_JSON

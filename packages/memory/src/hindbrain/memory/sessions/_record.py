@@ -50,18 +50,18 @@ class MessageRecord(Struct, rename="camel", gc=False):
 
     role: str | None = None
     content: Content | None = None
-    timestamp: float | str | None = None
+    timestamp: int | float | str | None = None
     tool_call_id: str | None = None
     tool_name: str | None = None
-    is_error: bool | None = None
+    is_error: bool = False
     model: str | None = None
     stop_reason: str | None = None
     command: str | None = None
     code: str | None = None
     output: str | None = None
     exit_code: int | None = None
-    cancelled: bool | None = None
-    exclude_from_context: bool | None = None
+    cancelled: bool = False
+    exclude_from_context: bool = False
     custom_type: str | None = None
     summary: str | None = None
     sections: dict[str, Any] | None = None
@@ -73,8 +73,8 @@ class Record(Struct, rename="camel", gc=False):
 
     type: str | None = None
     id: str | None = None
-    parent_id: str | None | UnsetType = UNSET
-    timestamp: float | str | None = None
+    parent_id: str | UnsetType | None = UNSET
+    timestamp: int | float | str | None = None
     message: MessageRecord | None = None
     custom_type: str | None = None
     content: Content | None = None
@@ -90,10 +90,11 @@ class Record(Struct, rename="camel", gc=False):
     branched_from: str | None = None
 
 
-_decode = msgspec.json.Decoder(Record).decode
+_decoder = msgspec.json.Decoder(Record)
+_OPEN, _CLOSE = b"{}"
 _BOM = b"\xef\xbb\xbf"
 _ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
 
 
@@ -104,10 +105,41 @@ def read_record(line: bytes) -> tuple[Record | None, Reason | None]:
     more than one), a broken one no record and a reason. A blank line gives neither.
     """
     try:
-        record = _decode(line)
+        record = _decoder.decode(line)
     except (ValueError, RecursionError):
         return _mended(line)
     return (record, None) if record.type else (None, Reason.NOT_AN_ENTRY)
+
+
+def read_records(run: bytes) -> tuple[list[Record], list[int]] | None:
+    """Read a run of lines at once, if every one of them is a sound record; else None, and read them one by one.
+
+    Gives the records and where each of their lines begins in ``run``.
+    """
+    starts = _starts(run)
+    if not starts:
+        return None
+    try:
+        records = _decoder.decode_lines(run)
+    except (ValueError, RecursionError):
+        return None
+    return (records, starts) if len(records) == len(starts) else None
+
+
+def _starts(run: bytes) -> list[int]:
+    """Where the lines of ``run`` begin; none if one of them is not an object from its first to its last byte.
+
+    The decoder itself would take two objects in one line and one object in two lines. With a brace at both ends of
+    every line no object can go on in the next, so that as many objects as lines means one in each.
+    """
+    starts = [0]
+    end = run.find(b"\n")
+    while end > 0 and run[starts[-1]] == _OPEN and run[end - 1] == _CLOSE:
+        if end + 1 == len(run):
+            return starts
+        starts.append(end + 1)
+        end = run.find(b"\n", end + 1)
+    return []
 
 
 def _mended(line: bytes) -> tuple[Record | None, Reason | None]:

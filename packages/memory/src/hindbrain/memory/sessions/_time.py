@@ -15,10 +15,12 @@ def milliseconds(written: float | str | None) -> int | None:
 
     Text without a zone is UTC. None where nothing was written or where it is no time.
     """
-    if isinstance(written, str):
-        try:
-            moment = datetime.fromisoformat(written)
-            return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
-        except (ValueError, OverflowError):
-            return None
-    return int(written) if written is not None and 0 <= written <= _LAST else None
+    if written is None:
+        return None
+    if not isinstance(written, str):
+        return int(written) if 0 <= written <= _LAST else None
+    try:
+        moment = datetime.fromisoformat(written)
+        return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
+    except (ValueError, OverflowError):
+        return None

@@ -86,8 +86,9 @@ class Restart(StrEnum):
 class SessionFile:
     """A session file, or what was new in it, as values.
 
-    ``entries`` are in file order and ``offset`` is the number of bytes read, whole lines only. ``restarted`` is set by
-    :class:`SessionReader` when the file is not the one it read before: these are then all its entries, not the new ones.
+    ``entries`` are in file order and ``offset`` is the number of bytes read, whole lines only.
+    :class:`SessionReader` sets ``restarted`` when the file is not the one it read before: these are then all its
+    entries, not the new ones.
     """
 
     header: SessionHeader | None = None
