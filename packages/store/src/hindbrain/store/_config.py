@@ -10,7 +10,7 @@ from hindbrain.contracts import Budget
 
 
 def _depths() -> Mapping[Budget, int]:
-    return {Budget.LOW: 100, Budget.MID: 250, Budget.HIGH: 600}
+    return {Budget.LOW: 100, Budget.MID: 200, Budget.HIGH: 600}
 
 
 @frozen(kw_only=True)
@@ -26,5 +26,5 @@ class EmbeddedConfig:
 
     busy_timeout: float = 5.0
     depth: Mapping[Budget, int] = Factory(_depths)
-    postings: int = 10_000
+    postings: int = 8_000
     most_banks: int = 16

@@ -6,7 +6,7 @@ recorded coding sessions, never on the benchmark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from attrs import field, frozen
 
@@ -39,10 +39,11 @@ class Spot:
     role: str | None
     moment: int
     words: Sequence[str] = field(default=(), repr=False)
-    about: frozenset[str] = field(default=frozenset(), repr=False)
+    about: Sequence[str] = field(default=(), repr=False)
 
 
-def _pairs(order: Sequence[str]) -> set[tuple[str, str]]:
+def touching(order: Sequence[str]) -> set[tuple[str, str]]:
+    """Every two words that follow one another."""
     return set(zip(order, order[1:], strict=False))
 
 
@@ -61,18 +62,29 @@ def own_score(spot: Spot, terms: Terms, pairs: set[tuple[str, str]], usual: floa
     slow = _K1 * (1 - _B + _B * len(spot.words) / usual)
     score = sum(weights[word] * count * (1 + _K1) / (count + slow) for word, count in found.items())
     if len(found) > 1 and pairs:
-        touching = pairs & _pairs(spot.words)
-        score += _PAIR * sum(min(weights[a], weights[b]) for a, b in touching)
+        together = pairs & touching(spot.words)
+        score += _PAIR * sum(min(weights[a], weights[b]) for a, b in together)
     return score * _TOOL_OWN if spot.role in _TOOL_ROLES else score
 
 
-def neighbourhood(own: Mapping[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-    """Each place's score with a share of what stands just before and after it; places next to a hit join in."""
-    spread = dict(own)
+def around(place: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The places just before and after, in the same document."""
+    document, seq = place
+    for distance, _ in _AROUND:
+        yield document, seq - distance
+        yield document, seq + distance
+
+
+def neighbourhood(
+    own: Mapping[tuple[int, int], float], known: Container[tuple[int, int]]
+) -> dict[tuple[int, int], float]:
+    """Each known place's score with a share of what stands just before and after it."""
+    spread = {place: score for place, score in own.items() if place in known}
     for (document, seq), score in own.items():
-        for distance, share in _AROUND:
+        for distance, share in _AROUND if score else ():
             for place in ((document, seq - distance), (document, seq + distance)):
-                spread[place] = spread.get(place, 0.0) + share * score
+                if place in known:
+                    spread[place] = spread.get(place, 0.0) + share * score
     return spread
 
 

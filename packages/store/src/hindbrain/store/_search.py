@@ -18,8 +18,13 @@ from hindbrain.store._words import coded
 
 _FEW = 500
 """A filter that leaves no more facts than this is answered by looking at every one of them."""
+_SPREAD = 50
+"""So many of the best hits bring in their neighbours, which need not hold an asked word themselves."""
 _SPOT = "SELECT id, document, seq, turn, role, moment, words, about FROM fact"
-_BARE_SPOT = "SELECT id, document, seq, turn, role, moment, '', '' FROM fact"
+_BESIDE = """
+SELECT fact.id, document, seq, turn, role, moment, '', '' FROM json_each(?) AS place
+CROSS JOIN fact ON document = place.value ->> 0 AND seq = place.value ->> 1 AND
+"""
 
 
 @frozen
@@ -75,7 +80,7 @@ def build_filter(connection: sqlite3.Connection, query: RecallQuery) -> Filter |
 
 def _spots(connection: sqlite3.Connection, sql: str, values: Sequence[object]) -> list[Spot]:
     return [
-        Spot(r[0], (r[1], r[2]), r[3], r[4], r[5], r[6].split(), frozenset(r[7].split()))
+        Spot(r[0], (r[1], r[2]), r[3], r[4], r[5], r[6].split(), r[7].split())
         for r in connection.execute(sql, values)
     ]
 
@@ -113,24 +118,19 @@ def _lexical(connection: sqlite3.Connection, asked: Asked, wanted: Filter, confi
     else:
         ids = _candidates(connection, terms, wanted, config, config.depth[asked.query.budget])
         looked_at = _spots(connection, f"{_SPOT} WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),))
-    pairs, usual = _rank._pairs(terms.order), max(1.0, all_words / max(1, total))
+    pairs, usual = _rank.touching(terms.order), max(1.0, all_words / max(1, total))
     own = {spot.place: _rank.own_score(spot, terms, pairs, usual) for spot in looked_at}
-    spread = _rank.neighbourhood({place: score for place, score in own.items() if score > 0})
     known = {spot.place: spot for spot in looked_at}
-    missing = [place for place in spread if place not in known]
-    for spot in _neighbours(connection, missing, wanted):
+    best = sorted((place for place in own if own[place] > 0), key=lambda place: -own[place])
+    beside = {place for hit in best[:_SPREAD] for place in _rank.around(hit)} - known.keys()
+    for spot in _neighbours(connection, sorted(beside), wanted):
         known[spot.place] = spot
-    scores = {known[place].id: score for place, score in spread.items() if place in known}
-    return _rank.settled(known.values(), scores), terms
+    spread = _rank.neighbourhood(own, known)
+    return _rank.settled(known.values(), {known[place].id: score for place, score in spread.items()}), terms
 
 
 def _neighbours(connection: sqlite3.Connection, places: Sequence[tuple[int, int]], wanted: Filter) -> list[Spot]:
-    sql = (
-        f"{_BARE_SPOT.replace('FROM fact', 'FROM json_each(?) AS p')} "
-        f"CROSS JOIN fact ON document = p.value ->> 0 AND seq = p.value ->> 1 AND {wanted.where}"
-    )
-    sql = sql.replace("SELECT id,", "SELECT fact.id,")
-    return _spots(connection, sql, (json.dumps(places), *wanted.values))
+    return _spots(connection, f"{_BESIDE} {wanted.where}", (json.dumps(places), *wanted.values))
 
 
 def search(connection: sqlite3.Connection, asked: Asked, config: EmbeddedConfig) -> list[Hit]:

@@ -16,12 +16,14 @@ from hindbrain.store._words import asked
 
 MOST_TEXT = 16_000
 """Characters of a question that are read, from its end: the newest words come last."""
-_MOST_LOOKED_UP = 40
+_MOST_LOOKED_UP = 24
 _MOST_UNKNOWN = 4
 _SHORTEST_UNKNOWN = 5
 _LIKE = 0.55
 _LIKE_WORTH = 0.6
 _TRIGRAM = 3
+_RUN, _LONG_RUN, _LONG = 4, 5, 10
+_MOST_SIMILAR = 200
 
 
 @frozen
@@ -58,10 +60,12 @@ def _likeness(left: str, right: str) -> float:
 
 
 def similar(connection: sqlite3.Connection, word: str) -> list[str]:
-    """At most two known words of similar shape, by three-letter runs."""
-    runs = " OR ".join(f'"{run}"' for run in sorted(_trigrams(word)))
+    """At most two known words of similar shape: those that share a run of letters, judged by three-letter runs."""
+    size = _RUN if len(word) < _LONG else _LONG_RUN
+    runs = {word[i : i + size] for i in range(len(word) - size + 1)}
+    match = " OR ".join(f'"{run}"' for run in sorted(runs))
     rows = connection.execute(
-        "SELECT word FROM term WHERE id IN (SELECT rowid FROM shape WHERE shape MATCH ? ORDER BY rank LIMIT 40)", (runs,)
+        "SELECT word FROM term WHERE id IN (SELECT rowid FROM shape WHERE shape MATCH ? LIMIT ?)", (match, _MOST_SIMILAR)
     )
     liked = sorted(((_likeness(word, known), known) for (known,) in rows), reverse=True)
     return [known for likeness, known in liked[:2] if likeness >= _LIKE]
