@@ -10,7 +10,7 @@ from hindbrain.memory import NoProjectError, read_checkout
 
 def git(cwd: Path, *args: str) -> None:
     who = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main"]
-    subprocess.run(["git", *who, *args], cwd=cwd, check=True, capture_output=True)  # noqa: S603, S607  (fixed argv)
+    subprocess.run(["git", *who, *args], cwd=cwd, check=True, capture_output=True)
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 
 from attrs import field, frozen
 
+__all__ = ["PlantedSecret", "planted_secrets"]
+
 _LETTERS_AND_DIGITS = string.ascii_letters + string.digits
 _UPPER = string.ascii_uppercase + "234567"
 
