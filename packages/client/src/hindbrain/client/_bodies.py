@@ -13,7 +13,6 @@ from hindbrain.contracts import (
     TagAnd,
     TagGroup,
     TagLeaf,
-    TagNot,
     TagOr,
 )
 
@@ -93,8 +92,7 @@ def group_json(group: TagGroup) -> dict[str, Any]:
             return {"and": [group_json(g) for g in group.groups]}
         case TagOr():
             return {"or": [group_json(g) for g in group.groups]}
-        case TagNot():
-            return {"not": group_json(group.group)}
+    return {"not": group_json(group.group)}
 
 
 def _set(values: dict[str, Any]) -> dict[str, Any]:

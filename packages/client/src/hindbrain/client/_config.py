@@ -21,6 +21,12 @@ class TransportKind(StrEnum):
     """httpx-aiohttp, of the extra ``fast``: less time per call, more so with many calls at once."""
 
 
+def _kind(value: str) -> TransportKind:
+    if value not in list(TransportKind):
+        raise InvalidValueError("transport", "'httpx' or 'aiohttp'")
+    return TransportKind(value)
+
+
 @frozen(kw_only=True)
 class RetryPolicy:
     """When ``status`` and ``recall`` are tried again; ``retain`` and ``delete`` never are.
@@ -58,7 +64,7 @@ class ClientConfig:
 
     deadline: float = DEFAULT_DEADLINE
     max_in_flight: int = 8
-    transport: TransportKind = field(default=TransportKind.HTTPX, converter=TransportKind)
+    transport: TransportKind = field(default=TransportKind.HTTPX, converter=_kind)
     retry: RetryPolicy = Factory(RetryPolicy)
 
     def __attrs_post_init__(self) -> None:

@@ -43,6 +43,9 @@ async def with_retries(policy: RetryPolicy, call: Callable[[], Awaitable[T]]) ->
     def again(error: BaseException) -> bool:
         return isinstance(error, ClientError) and error.retryable and _asked(error) <= policy.maximum
 
+    async def attempt() -> T:  # tenacity awaits only what it can see is async
+        return await call()
+
     retrying = tenacity.AsyncRetrying(
         stop=tenacity.stop_after_attempt(policy.attempts),
         wait=wait,
@@ -50,7 +53,7 @@ async def with_retries(policy: RetryPolicy, call: Callable[[], Awaitable[T]]) ->
         sleep=_sleep,
         reraise=True,
     )
-    return await retrying(call)
+    return await retrying(attempt)
 
 
 def _asked(error: BaseException | None) -> float:

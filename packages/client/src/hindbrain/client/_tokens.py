@@ -32,8 +32,7 @@ async def read_token(policy: TokenPolicy) -> Secret | None:
             return _checked("variable", os.environ.get(policy.name))
         case TokenFile():
             return _checked("file", _file_text(policy.path))
-        case KeyringToken():
-            return _checked("keyring", await asyncio.to_thread(_keyring_text, policy))
+    return _checked("keyring", await asyncio.to_thread(_keyring_text, policy))
 
 
 def _checked(where: Literal["variable", "file", "keyring"], text: str | None) -> Secret:
