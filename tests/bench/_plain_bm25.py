@@ -8,10 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 _WORD = re.compile(r"[a-z0-9']+")
-_STOP = frozenset(
-    "a an the of to in is are was were do does did what when where who how which and or for on at with by from it this "
-    "that as be has have had not i you he she they we his her their my your me him them".split()
-)
+_SMALL = """
+a an the of to in is are was were do does did what when where who how which and or for on at with by from it this that
+as be has have had not i you he she they we his her their my your me him them
+"""
+_STOP = frozenset(_SMALL.split())
 _K1, _B = 1.2, 0.75
 
 
@@ -33,11 +34,11 @@ class PlainBm25:
 
     def best(self, question: str, most: int) -> list[int]:
         """The numbers of the best texts."""
-        score: Counter[int] = Counter()
+        score: defaultdict[int, float] = defaultdict(float)
         for word in _words(question):
             found = self._found.get(word, [])
             rare = math.log(1 + (len(self._size) - len(found) + 0.5) / (len(found) + 0.5))
             for number, count in found:
                 length = 1 - _B + _B * self._size[number] / self._mean
-                score[number] += rare * count * (1 + _K1) / (count + _K1 * length)  # type: ignore[assignment]  (a score)
-        return [number for number, _ in score.most_common(most)]
+                score[number] += rare * count * (1 + _K1) / (count + _K1 * length)
+        return sorted(score, key=lambda number: -score[number])[:most]

@@ -29,6 +29,9 @@ _QUESTIONS = 200
 _WARM_UP = 10
 _RETAINS = 3
 _DOCUMENT = 500
+_COMMON = """
+the to of and a in is that for it you with on this be are as have not or we can but was at if from so do an will
+"""
 
 
 def run() -> Iterable[Row]:
@@ -76,9 +79,7 @@ def _found(name: str, conversations: Iterable[Conversation], bar: str) -> Row:
                 query = RecallQuery(text=question.text, max_tokens=_MANY_TOKENS)
                 recall = await backend.recall(talk.name, query)
                 ours.append(_share(question.evidence, (f.metadata["entry"] for f in recall.facts[:_TOP])))
-                plain.append(
-                    _share(question.evidence, (pieces[n].entry or "" for n in peer.best(question.text, _TOP)))
-                )
+                plain.append(_share(question.evidence, (pieces[n].entry or "" for n in peer.best(question.text, _TOP))))
 
     asyncio.run(_with_backend(ask))
     value, peer = (round(sum(shares) / len(shares), 4) for shares in (ours, plain))
@@ -111,13 +112,10 @@ class _Talk:
 
     def _word(self, n: int) -> str:
         parts = ["ka", "mo", "ri", "te", "su", "lan", "ver", "dop", "fi", "gru"]
-        return "".join(parts[int(digit)] for digit in str(n)) if n >= 30 else self._common(n)  # noqa: PLR2004
+        return "".join(parts[int(digit)] for digit in str(n)) if n >= 30 else self._common(n)
 
     def _common(self, n: int) -> str:
-        return (
-            "the to of and a in is that for it you with on this be are as have not or we can but was at if from so do "
-            "an will"
-        ).split()[n % 30]
+        return _COMMON.split()[n]
 
     def text(self, low: int, high: int) -> str:
         """Between ``low`` and ``high`` words."""

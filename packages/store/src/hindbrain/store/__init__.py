@@ -3,7 +3,6 @@
 from hindbrain.store._config import EmbeddedConfig
 from hindbrain.store._embedded import EmbeddedBackend
 from hindbrain.store._errors import (
-    ConflictError,
     StoreBusyError,
     StoreClosedError,
     StoreCorruptError,
@@ -16,7 +15,6 @@ from hindbrain.store._errors import (
 )
 
 __all__ = [
-    "ConflictError",
     "EmbeddedBackend",
     "EmbeddedConfig",
     "StoreBusyError",

@@ -7,19 +7,49 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+
+from attrs import frozen
 
 from hindbrain.contracts import Fact, FactType, Recall, RecallQuery, Scores
-from hindbrain.store._search import Hit
+from hindbrain.store._search import Filter, Hit
 
 _CHARACTERS = 4
 """Characters of a token, as every estimate of ours counts them."""
 _MOST_SOURCES = 50
 _FACT = """
-SELECT fact.id, fact.key, fact.tagset, fact.type, fact.text, fact.context, fact.origin, fact.at, fact.seq,
-  document.name, document.metadata, tagset.tags
+SELECT fact.key, fact.type, fact.text, fact.context, fact.origin, fact.at, fact.seq, fact.tagset,
+  document.name, document.metadata, tagset.tags, scope.tagsets
 FROM fact JOIN document ON document.id = fact.document JOIN tagset ON tagset.id = fact.tagset
+JOIN scope ON scope.id = fact.scope
 """
+
+
+@frozen
+class _Found:
+    """A row of a fact with what belongs to it."""
+
+    key: bytes
+    type: FactType
+    text: str
+    context: str | None
+    origin: str
+    at: str | None
+    seq: int
+    tagset: int
+    document: str
+    metadata: str
+    tags: str
+    scope: str
+
+    @property
+    def id(self) -> str:
+        return _uuid("fact", self.document, str(self.seq), self.key.hex())
+
+    @property
+    def known(self) -> dict[str, str]:
+        """The document's metadata and what is known about the fact's own source."""
+        found: dict[str, str] = json.loads(self.metadata) | json.loads(self.origin)
+        return found
 
 
 def _uuid(*parts: str) -> str:
@@ -31,71 +61,87 @@ def tokens(text: str) -> int:
     return -(-len(text) // _CHARACTERS)
 
 
-def _fact_id(row: Sequence[Any]) -> str:
-    return _uuid("fact", row[9], str(row[8]), row[1].hex())
-
-
-def _fact(row: Sequence[Any], scores: Scores) -> Fact:
+def _fact(row: _Found, scores: Scores) -> Fact:
     return Fact(
-        id=_fact_id(row),
-        text=row[4],
-        type=FactType(row[3]),
-        document_id=row[9],
-        context=row[5],
-        tags=tuple(json.loads(row[11])),
-        metadata=json.loads(row[10]) | json.loads(row[6]),
-        mentioned_at=row[7],
+        id=row.id,
+        text=row.text,
+        type=FactType(row.type),
+        document_id=row.document,
+        context=row.context,
+        tags=tuple(json.loads(row.tags)),
+        metadata=row.known,
+        mentioned_at=row.at,
         scores=scores,
     )
 
 
-def _observation(row: Sequence[Any], sources: Sequence[Sequence[Any]], scores: Scores) -> Fact:
-    """The observation a fact stands for: its text and tags, resting on every fact that says the same."""
+def _observation(row: _Found, tags: str, sources: Sequence[_Found], scores: Scores) -> Fact:
+    """An observation a fact stands for: its text and one set of tags, resting on every fact that says the same."""
     return Fact(
-        id=_uuid("observation", row[1].hex(), row[11]),
-        text=row[4],
+        id=_uuid("observation", row.key.hex(), tags),
+        text=row.text,
         type=FactType.OBSERVATION,
-        context=row[5],
-        tags=tuple(json.loads(row[11])),
-        metadata=json.loads(row[10]) | json.loads(row[6]),
-        mentioned_at=max((source[7] for source in sources if source[7]), default=row[7]),
-        source_fact_ids=tuple(_fact_id(source) for source in sources),
+        context=row.context,
+        tags=tuple(json.loads(tags)),
+        metadata=row.known,
+        mentioned_at=max((source.at for source in sources if source.at), default=row.at),
+        source_fact_ids=tuple(source.id for source in sources),
         scores=scores,
     )
 
 
-def _rows(connection: sqlite3.Connection, hits: Sequence[Hit]) -> Iterator[tuple[Any, Scores]]:
-    for hit in hits:
-        row = connection.execute(f"{_FACT} WHERE fact.id = ?", (hit.fact,)).fetchone()
-        if row is not None:
-            yield row, hit.scores
+class _Teller:
+    """Makes facts and observations of hits, each once, best first."""
+
+    def __init__(self, connection: sqlite3.Connection, query: RecallQuery, wanted: Filter) -> None:
+        self._connection = connection
+        self._kinds = frozenset(query.types or FactType)
+        self._only_observations = FactType.OBSERVATION in self._kinds and bool(query.prefer_observations)
+        self._passing = wanted.tagsets
+        self._tags: dict[int, str] = {}
+        self._seen: set[tuple[bytes, int]] = set()
+
+    def tell(self, hits: Iterable[Hit]) -> Iterator[tuple[Fact, Sequence[_Found]]]:
+        """Each with the sources it rests on."""
+        for hit in hits:
+            row = self._connection.execute(f"{_FACT} WHERE fact.id = ?", (hit.fact,)).fetchone()
+            if row is None:
+                continue
+            found = _Found(*row)
+            if FactType.OBSERVATION in self._kinds:
+                yield from self._observations(found, hit.scores)
+            if found.type in self._kinds and not self._only_observations and self._passes(found.tagset):
+                yield _fact(found, hit.scores), ()
+
+    def _passes(self, tagset: int) -> bool:
+        return self._passing is None or tagset in self._passing
+
+    def _observations(self, found: _Found, scores: Scores) -> Iterator[tuple[Fact, Sequence[_Found]]]:
+        for tagset in json.loads(found.scope):
+            if self._passes(tagset) and (found.key, tagset) not in self._seen:
+                self._seen.add((found.key, tagset))
+                sources = self._sources(found, tagset)
+                yield _observation(found, self._tags_of(tagset), sources, scores), sources
+
+    def _tags_of(self, tagset: int) -> str:
+        if tagset not in self._tags:
+            row = self._connection.execute("SELECT tags FROM tagset WHERE id = ?", (tagset,)).fetchone()
+            self._tags[tagset] = row[0]
+        return self._tags[tagset]
+
+    def _sources(self, found: _Found, tagset: int) -> list[_Found]:
+        """The facts of this text whose observations carry these tags, newest first."""
+        sql = f"{_FACT} WHERE fact.key = ? ORDER BY fact.id DESC LIMIT ?"
+        rows = (_Found(*row) for row in self._connection.execute(sql, (found.key, _MOST_SOURCES)))
+        return [row for row in rows if row.scope == found.scope or tagset in json.loads(row.scope)]
 
 
-def _sources(connection: sqlite3.Connection, row: Sequence[Any]) -> list[Any]:
-    sql = f"{_FACT} WHERE fact.key = ? AND fact.tagset = ? ORDER BY fact.id DESC LIMIT ?"
-    return connection.execute(sql, (row[1], row[2], _MOST_SOURCES)).fetchall()
-
-
-def _told(connection: sqlite3.Connection, query: RecallQuery, hits: Sequence[Hit]) -> Iterator[tuple[Fact, list[Any]]]:
-    """Every fact and observation the query's types ask for, best first, each observation once."""
-    kinds = frozenset(query.types or FactType)
-    seen: set[tuple[bytes, int]] = set()
-    for row, scores in _rows(connection, hits):
-        same = (row[1], row[2])
-        if FactType.OBSERVATION in kinds and same not in seen:
-            seen.add(same)
-            sources = _sources(connection, row)
-            yield _observation(row, sources, scores), sources
-        if row[3] in kinds and not (FactType.OBSERVATION in kinds and query.prefer_observations):
-            yield _fact(row, scores), []
-
-
-def answer(connection: sqlite3.Connection, query: RecallQuery, hits: Sequence[Hit]) -> Recall:
+def answer(connection: sqlite3.Connection, query: RecallQuery, wanted: Filter, hits: Sequence[Hit]) -> Recall:
     """The recall's value: as many facts as the token bound takes, at least one, and their sources within theirs."""
     kept: list[Fact] = []
-    sources: list[Any] = []
+    sources: list[_Found] = []
     left = query.max_tokens
-    for fact, behind in _told(connection, query, hits):
+    for fact, behind in _Teller(connection, query, wanted).tell(hits):
         cost = tokens(fact.text)
         if kept and cost > left:
             break
@@ -105,13 +151,12 @@ def answer(connection: sqlite3.Connection, query: RecallQuery, hits: Sequence[Hi
     return Recall(facts=tuple(kept), source_facts=_bounded(sources, query.source_fact_tokens))
 
 
-def _bounded(rows: Iterable[Any], bound: int | None) -> dict[str, Fact]:
+def _bounded(rows: Iterable[_Found], bound: int | None) -> dict[str, Fact]:
     found: dict[str, Fact] = {}
     left = bound or 0
-    for row in rows:
-        fact = _fact(row, Scores())
-        if bound is None or (found and tokens(fact.text) > left):
+    for row in rows if bound is not None else ():
+        if found and tokens(row.text) > left:
             break
-        found[fact.id] = fact
-        left -= tokens(fact.text)
+        found[row.id] = _fact(row, Scores())
+        left -= tokens(row.text)
     return found

@@ -18,10 +18,13 @@ from hindbrain.contracts import JsonValue
 
 LONGEST = 600
 """Characters of one fact at most."""
-_BREAKS = (re.compile(r"\n[^\S\n]*\n\s*"), re.compile(r"\n"), re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])"), re.compile(r"\s+"))  # noqa: RUF001  (full-width sentence ends are meant)
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+_LINE = re.compile(r"\n")
+_SENTENCE = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])")
+_SPACE = re.compile(r"\s+")
+_BREAKS = (_PARAGRAPH, _LINE, _SENTENCE, _SPACE)
 _NESTING = 20
 _LONGEST_NAME = 200
-_SPACE = re.compile(r"\s*")
 
 Clean: TypeAlias = Callable[[str], str]
 
@@ -114,7 +117,9 @@ def _turns(content: str) -> list[dict[str, JsonValue]] | None:
             if not isinstance(array, list):
                 return None
             found += array
-            at = _SPACE.match(content, end).end()  # type: ignore[union-attr]  (matches everywhere, also nothing)
+            at = next_array if (next_array := content.find("[", end)) >= 0 else len(content)
+            if content[end:at].strip():
+                return None
     except (ValueError, RecursionError):
         return None
     structured = all(isinstance(turn, dict) and "role" in turn and "content" in turn for turn in found)

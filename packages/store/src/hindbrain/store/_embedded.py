@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from hindbrain.contracts import (
@@ -24,11 +25,13 @@ from hindbrain.contracts import (
 from hindbrain.store import _registry, _write
 from hindbrain.store._answer import answer, tokens
 from hindbrain.store._config import EmbeddedConfig
-from hindbrain.store._database import connect, writing
+from hindbrain.store._connect import writing
+from hindbrain.store._errors import StoreError
 from hindbrain.store._facts import prepare
-from hindbrain.store._paths import REGISTRY, file_name, prepare_folder
-from hindbrain.store._schema import MIGRATIONS, migrate
-from hindbrain.store._search import Asked, search
+from hindbrain.store._files import OpenFiles
+from hindbrain.store._paths import REGISTRY, file_name
+from hindbrain.store._schema import MIGRATIONS
+from hindbrain.store._search import Asked, build_filter, search
 from hindbrain.store._vectors import packed
 from hindbrain.store._worker import Job, Worker
 
@@ -62,27 +65,27 @@ class EmbeddedBackend:
         embedder: Embedder | None = None,
         clock: Callable[[], datetime] = _utc_now,
     ) -> None:
-        self._root = root
         self._config = config or EmbeddedConfig()
         self._embedder = embedder
         self._clock = clock
         self._worker = Worker("hindbrain-store")
-        self._open: OrderedDict[str, sqlite3.Connection] = OrderedDict()
+        self._files = OpenFiles(root, wait=self._config.busy_timeout, most=self._config.most_banks)
 
     async def retain(self, bank: str, item: RetainItem, *, operation_id: str) -> Retained:
         """Store an item. The same operation id in the same bank changes nothing more.
 
         Raises:
             BackendRequestError: an id or the item's time is refused.
-            ConflictError: another bank used the operation id.
+            OperationConflictError: another bank used the operation id.
             StoreError: the disk said no; nothing was stored.
         """
         check_bank(bank)
         operation = check_operation_id(operation_id)
         await self._worker.run(lambda job: self._retain(job, bank, item, operation))
         if self._embedder is not None:
-            await self._embed(bank, self._embedder)
-        return Retained(operation_id=operation, items=1, tokens=tokens(item.content))
+            with suppress(StoreError):  # what was asked for is stored; vectors can wait
+                await self._embed(bank, self._embedder)
+        return Retained(operation_id=operation, operation_ids=(operation,), items=1, tokens=tokens(item.content))
 
     async def status(self, bank: str, operation_id: str) -> Operation:
         """``completed`` with the number of facts stored, or ``not_found``."""
@@ -120,39 +123,16 @@ class EmbeddedBackend:
 
     async def close(self) -> None:
         """Finish what was begun, close the files and end the thread."""
-        await self._worker.close(self._close)
+        await self._worker.close(self._files.close)
 
-    def _connection(self, job: Job, name: str, steps: tuple[str, ...], *, make: bool) -> sqlite3.Connection | None:
-        path = self._root / name
-        connection = self._open.get(name)
-        if connection is None:
-            if not make and not path.exists():
-                return None
-            prepare_folder(self._root)
-            connection = connect(path, wait=self._config.busy_timeout)
-            try:
-                migrate(connection, steps)
-            except BaseException:
-                connection.close()
-                raise
-            self._open[name] = connection
-        self._open.move_to_end(name)
-        while len(self._open) > self._config.most_banks:
-            self._open.popitem(last=False)[1].close()
-        job.uses(connection)
-        return connection
-
-    def _bank(self, job: Job, bank: str, *, make: bool = False) -> sqlite3.Connection | None:
-        return self._connection(job, file_name(bank), MIGRATIONS, make=make)
+    def _bank(self, job: Job, bank: str) -> sqlite3.Connection | None:
+        return self._files.open(job, file_name(bank), MIGRATIONS)
 
     def _retain(self, job: Job, bank: str, item: RetainItem, operation_id: str) -> None:
         now = self._clock()
         prepared = prepare(item, now)
-        registry = self._connection(job, REGISTRY, _registry.STEPS, make=True)
-        assert registry is not None
-        _registry.claim(registry, operation_id, bank)
-        connection = self._bank(job, bank, make=True)
-        assert connection is not None
+        _registry.claim(self._files.make(job, REGISTRY, _registry.STEPS), operation_id, bank)
+        connection = self._files.make(job, file_name(bank), MIGRATIONS)
         with writing(connection):
             if _write.find_operation(connection, operation_id) is None:
                 _write.retain(connection, prepared, operation_id=operation_id, now=now.isoformat())
@@ -168,7 +148,10 @@ class EmbeddedBackend:
             return Recall()
         connection.execute("BEGIN")
         try:
-            return answer(connection, asked.query, search(connection, asked, self._config))
+            wanted = build_filter(connection, asked.query)
+            if wanted is None:
+                return Recall()
+            return answer(connection, asked.query, wanted, search(connection, asked, wanted, self._config))
         finally:
             connection.execute("ROLLBACK")
 
@@ -193,18 +176,14 @@ class EmbeddedBackend:
                 rows = [(fact, packed(vector)) for (fact, _), vector in zip(lacking, vectors, strict=True)]
             except Exception:  # noqa: BLE001  (the facts are stored; their vectors come with a later retain)
                 return
-            await self._worker.run(lambda job, rows=rows: self._add_vectors(job, bank, embedder.name, rows))
+            await self._worker.run(partial(self._add_vectors, bank=bank, model=embedder.name, rows=rows))
 
     def _lacking(self, job: Job, bank: str, model: str) -> list[tuple[int, str]]:
         connection = self._bank(job, bank)
         return [] if connection is None else _write.lacking_vectors(connection, model, _BATCH)
 
-    def _add_vectors(self, job: Job, bank: str, model: str, rows: Sequence[tuple[int, bytes]]) -> None:
+    def _add_vectors(self, job: Job, *, bank: str, model: str, rows: Sequence[tuple[int, bytes]]) -> None:
         connection = self._bank(job, bank)
         if connection is not None:
             with writing(connection):
                 _write.add_vectors(connection, model, rows)
-
-    def _close(self) -> None:
-        while self._open:
-            self._open.popitem()[1].close()

@@ -80,13 +80,6 @@ class StoreClosedError(StoreError):
     advice = "Open a new one."
 
 
-class ConflictError(StoreError):
-    """The operation id was already used in another bank; nothing was stored."""
-
-    code = "conflict"
-    advice = "Use a new operation id."
-
-
 _BY_CODE: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_BUSY: StoreBusyError,
     sqlite3.SQLITE_LOCKED: StoreBusyError,
@@ -113,7 +106,8 @@ def translated() -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         primary = getattr(error, "sqlite_errorcode", None) or 0
-        raise _BY_CODE.get(primary & 0xFF, StoreError)() from error
+        kind = _BY_CODE.get(primary & 0xFF, StoreError)
+        raise kind from error
     except PermissionError as error:
         raise StoreReadOnlyError from error
     except OSError as error:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from attrs import field, frozen
 
-from hindbrain.contracts import BackendRequestError, FactType, RetainItem, scrub
+from hindbrain.contracts import BackendRequestError, FactType, RetainItem, observation_tags, scrub
 from hindbrain.store._cut import Piece, cut
 from hindbrain.store._words import words
 
@@ -38,13 +38,14 @@ class Row:
 
 @frozen
 class Prepared:
-    """An item ready to be written."""
+    """An item ready to be written. ``tags`` and each of ``scopes`` is a :func:`tag_key`."""
 
     item: RetainItem = field(repr=False)
     digest: bytes
     rows: tuple[Row, ...]
     counts: Counter[str] = field(repr=False)
     tags: str
+    scopes: tuple[str, ...]
     metadata: str = field(repr=False)
 
 
@@ -126,4 +127,5 @@ def prepare(item: RetainItem, now: datetime) -> Prepared:
     rows = tuple(_row(piece, context) for piece in cut(item.content, at, clean))
     counts = Counter(word for row in rows for word in {*row.words.split(), *row.about.split()})
     digest = hashlib.sha256(item.content.encode("utf-8", "surrogatepass")).digest()
-    return Prepared(item, digest, rows, counts, tag_key(item.tags), _metadata(item.metadata))
+    scopes = tuple(dict.fromkeys(map(tag_key, observation_tags(item.tags, item.observation_scopes))))
+    return Prepared(item, digest, rows, counts, tag_key(item.tags), scopes, _metadata(item.metadata))

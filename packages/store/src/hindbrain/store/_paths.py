@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from hindbrain.store._errors import StorePathError
@@ -48,10 +49,8 @@ def prepare_folder(root: Path) -> None:
         StorePathError: it is a link, not a folder, or belongs to another user.
         OSError: it cannot be made.
     """
-    try:
+    with suppress(FileExistsError):
         root.mkdir(mode=_PRIVATE_DIR, parents=True)
-    except FileExistsError:
-        pass
     if stat.S_IMODE(_check_owner(root, stat.S_IFDIR).st_mode) != _PRIVATE_DIR:
         root.chmod(_PRIVATE_DIR)
 

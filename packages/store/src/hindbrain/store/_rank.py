@@ -7,6 +7,7 @@ recorded coding sessions, never on the benchmark.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from attrs import field, frozen
 
@@ -44,7 +45,7 @@ class Spot:
 
 def touching(order: Sequence[str]) -> set[tuple[str, str]]:
     """Every two words that follow one another."""
-    return set(zip(order, order[1:], strict=False))
+    return set(pairwise(order))
 
 
 def own_score(spot: Spot, terms: Terms, pairs: set[tuple[str, str]], usual: float) -> float:
@@ -52,7 +53,8 @@ def own_score(spot: Spot, terms: Terms, pairs: set[tuple[str, str]], usual: floa
 
     ``usual`` is the mean number of words of a fact.
     """
-    weights, found = terms.weights, {}
+    weights = terms.weights
+    found: dict[str, float] = {}
     for word in spot.words:
         if word in weights:
             found[word] = found.get(word, 0.0) + 1.0

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from hindbrain.store._database import writing
-from hindbrain.store._errors import ConflictError
+from hindbrain.contracts import OperationConflictError
+from hindbrain.store._connect import writing
 
 STEPS = ("CREATE TABLE claim (id TEXT PRIMARY KEY, bank TEXT NOT NULL) WITHOUT ROWID",)
 """The registry's own migrations; see :func:`hindbrain.store._schema.migrate`."""
@@ -19,7 +19,7 @@ def claim(connection: sqlite3.Connection, operation_id: str, bank: str) -> None:
     """Claim an id for a bank; claiming it again for the same bank changes nothing.
 
     Raises:
-        ConflictError: another bank has it.
+        OperationConflictError: another bank has it.
 
     Source: spec/hindsight-server.md section 4.1 (409, captures a052 and a054).
     """
@@ -30,4 +30,7 @@ def claim(connection: sqlite3.Connection, operation_id: str, bank: str) -> None:
             connection.execute("INSERT OR IGNORE INTO claim VALUES (?, ?)", (operation_id, bank))
             owner = connection.execute(find, (operation_id,)).fetchone()
     if owner[0] != bank:
-        raise ConflictError
+        raise OperationConflictError(
+            "The operation id was already used in another bank; nothing was stored.",
+            next_step="Use a new operation id.",
+        )

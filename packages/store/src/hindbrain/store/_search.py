@@ -20,6 +20,7 @@ _FEW = 500
 """A filter that leaves no more facts than this is answered by looking at every one of them."""
 _SPREAD = 50
 """So many of the best hits bring in their neighbours, which need not hold an asked word themselves."""
+_LISTED = "(SELECT value FROM json_each(?))"
 _SPOT = "SELECT id, document, seq, turn, role, moment, words, about FROM fact"
 _BESIDE = """
 SELECT fact.id, document, seq, turn, role, moment, '', '' FROM json_each(?) AS place
@@ -29,11 +30,16 @@ CROSS JOIN fact ON document = place.value ->> 0 AND seq = place.value ->> 1 AND
 
 @frozen
 class Filter:
-    """Which facts may be found: an SQL condition on ``fact`` and its values; ``few`` where they can all be looked at."""
+    """Which facts may be found.
+
+    ``where`` is an SQL condition on ``fact`` with its ``values``; ``few`` where so few pass that each can be looked at;
+    ``tagsets`` the sets of tags that pass, None where every one does.
+    """
 
     where: str = "1"
     values: tuple[str, ...] = ()
     few: bool = False
+    tagsets: frozenset[int] | None = None
 
 
 @frozen
@@ -53,39 +59,53 @@ class Hit:
     scores: Scores
 
 
+def _passing(connection: sqlite3.Connection, query: RecallQuery) -> frozenset[int] | None:
+    """The sets of tags that pass, judged by the contracts' evaluator once each; None where every one does."""
+    if not query.filter:
+        return None
+    rows = connection.execute("SELECT id, tags FROM tagset").fetchall()
+    passing = frozenset(row[0] for row in rows if groups_match(query.filter, json.loads(row[1])))
+    return None if len(passing) == len(rows) else passing
+
+
 def build_filter(connection: sqlite3.Connection, query: RecallQuery) -> Filter | None:
     """The filter of a query; None where nothing can pass.
 
-    Tags are judged by the contracts' evaluator, once for each distinct set of tags in the bank.
+    A fact is judged by its own tags, an observation by one of the tag sets of its fact's scope.
     """
-    where, values = [], []
-    if query.filter:
-        rows = connection.execute("SELECT id, tags FROM tagset").fetchall()
-        passing = [row[0] for row in rows if groups_match(query.filter, json.loads(row[1]))]
-        if not passing:
-            return None
-        if len(passing) < len(rows):
-            where.append("fact.tagset IN (SELECT value FROM json_each(?))")
-            values.append(json.dumps(passing))
-    if query.types and FactType.OBSERVATION not in query.types:
-        where.append("fact.type IN (SELECT value FROM json_each(?))")
-        values.append(json.dumps([str(kind) for kind in query.types]))
-    if not where:
+    kinds = frozenset(query.types or FactType)
+    tagsets = _passing(connection, query)
+    either: list[str] = []
+    values: list[str] = []
+    if raw := kinds - {FactType.OBSERVATION}:
+        either.append(f"fact.type IN {_LISTED}")
+        values.append(json.dumps(sorted(raw)))
+        if tagsets is not None:
+            either[0] += f" AND fact.tagset IN {_LISTED}"
+            values.append(json.dumps(sorted(tagsets)))
+    if FactType.OBSERVATION in kinds:
+        if tagsets is None:
+            return Filter()
+        scopes = connection.execute("SELECT id, tagsets FROM scope").fetchall()
+        either.append(f"fact.scope IN {_LISTED}")
+        values.append(json.dumps([number for number, sets in scopes if tagsets.intersection(json.loads(sets))]))
+    elif tagsets is None and len(raw) == len(FactType) - 1:
         return Filter()
-    condition = " AND ".join(where)
-    counted = f"SELECT count(*) FROM (SELECT 1 FROM fact WHERE {condition} LIMIT {_FEW + 1})"  # noqa: S608  (ours)
-    few = connection.execute(counted, values).fetchone()[0] <= _FEW
-    return Filter(condition, tuple(values), few)
+    where = f"({' OR '.join(either)})"
+    counted = f"SELECT count(*) FROM (SELECT 1 FROM fact WHERE {where} LIMIT {_FEW + 1})"  # noqa: S608  (ours)
+    passing = connection.execute(counted, values).fetchone()[0]
+    return Filter(where, tuple(values), passing <= _FEW, tagsets) if passing else None
 
 
 def _spots(connection: sqlite3.Connection, sql: str, values: Sequence[object]) -> list[Spot]:
     return [
-        Spot(r[0], (r[1], r[2]), r[3], r[4], r[5], r[6].split(), r[7].split())
-        for r in connection.execute(sql, values)
+        Spot(r[0], (r[1], r[2]), r[3], r[4], r[5], r[6].split(), r[7].split()) for r in connection.execute(sql, values)
     ]
 
 
-def _matching(connection: sqlite3.Connection, words: Iterable[str], wanted: Filter, order: str, limit: int) -> list[int]:
+def _matching(
+    connection: sqlite3.Connection, words: Iterable[str], wanted: Filter, order: str, limit: int
+) -> list[int]:
     match = " OR ".join(f'"{coded(word)}"' for word in words)
     sql = "SELECT view.rowid FROM view "
     if wanted.values:
@@ -94,7 +114,7 @@ def _matching(connection: sqlite3.Connection, words: Iterable[str], wanted: Filt
     return [row[0] for row in connection.execute(sql, (*wanted.values, match, limit))]
 
 
-def _candidates(connection: sqlite3.Connection, terms: Terms, wanted: Filter, config: EmbeddedConfig, depth: int) -> list[int]:
+def _candidates(connection: sqlite3.Connection, terms: Terms, wanted: Filter, depth: int) -> list[int]:
     """Facts worth a close look: by the rarest words, then by those left out where a filter leaves too few."""
     if not terms.first:
         return []
@@ -109,15 +129,17 @@ def _candidates(connection: sqlite3.Connection, terms: Terms, wanted: Filter, co
     return list(dict.fromkeys(found))
 
 
-def _lexical(connection: sqlite3.Connection, asked: Asked, wanted: Filter, config: EmbeddedConfig) -> tuple[list[tuple[Spot, float]], Terms]:
+def _lexical(
+    connection: sqlite3.Connection, asked: Asked, wanted: Filter, config: EmbeddedConfig
+) -> tuple[list[tuple[Spot, float]], Terms]:
     """The facts found by words, best first, with their neighbours."""
     total, all_words = (row[0] for row in connection.execute("SELECT value FROM stat ORDER BY name"))
     terms = choose(connection, asked.query.text, total=total, postings=config.postings)
     if wanted.few:
         looked_at = _spots(connection, f"{_SPOT} WHERE {wanted.where}", wanted.values)
     else:
-        ids = _candidates(connection, terms, wanted, config, config.depth[asked.query.budget])
-        looked_at = _spots(connection, f"{_SPOT} WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),))
+        ids = _candidates(connection, terms, wanted, config.depth[asked.query.budget])
+        looked_at = _spots(connection, f"{_SPOT} WHERE id IN {_LISTED}", (json.dumps(ids),))
     pairs, usual = _rank.touching(terms.order), max(1.0, all_words / max(1, total))
     own = {spot.place: _rank.own_score(spot, terms, pairs, usual) for spot in looked_at}
     known = {spot.place: spot for spot in looked_at}
@@ -133,15 +155,12 @@ def _neighbours(connection: sqlite3.Connection, places: Sequence[tuple[int, int]
     return _spots(connection, f"{_BESIDE} {wanted.where}", (json.dumps(places), *wanted.values))
 
 
-def search(connection: sqlite3.Connection, asked: Asked, config: EmbeddedConfig) -> list[Hit]:
+def search(connection: sqlite3.Connection, asked: Asked, wanted: Filter, config: EmbeddedConfig) -> list[Hit]:
     """Facts for a question, best first, each once; observations are made of them by the caller.
 
     ``keyword`` is BM25 of the fact and its neighbourhood, ``semantic`` a cosine. ``final`` is the keyword score over
     that of a fact which holds every asked word once; with an embedder, the fused ranks (1 leads all of them).
     """
-    wanted = build_filter(connection, asked.query)
-    if wanted is None:
-        return []
     ranked, terms = _lexical(connection, asked, wanted, config)
     keyword = {spot.id: score for spot, score in ranked}
     if asked.vector is None or asked.model is None:

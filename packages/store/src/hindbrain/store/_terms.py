@@ -65,7 +65,8 @@ def similar(connection: sqlite3.Connection, word: str) -> list[str]:
     runs = {word[i : i + size] for i in range(len(word) - size + 1)}
     match = " OR ".join(f'"{run}"' for run in sorted(runs))
     rows = connection.execute(
-        "SELECT word FROM term WHERE id IN (SELECT rowid FROM shape WHERE shape MATCH ? LIMIT ?)", (match, _MOST_SIMILAR)
+        "SELECT word FROM term WHERE id IN (SELECT rowid FROM shape WHERE shape MATCH ? LIMIT ?)",
+        (match, _MOST_SIMILAR),
     )
     liked = sorted(((_likeness(word, known), known) for (known,) in rows), reverse=True)
     return [known for likeness, known in liked[:2] if likeness >= _LIKE]

@@ -16,18 +16,17 @@ _SIMPLE = re.compile(r"[a-z]+|\d+|[A-Z]?[a-z]+|[A-Z]+")
 _APOSTROPHE = re.compile("['\u2019]")
 _LONGEST = 64
 
-STOP_WORDS = frozenset(
-    """
-    a about above after again all also am an and any are as at be because been before being below between both but by
-    can cannot could couldnt did didnt do does doesnt doing dont down during each either else ever few for from further
-    get got had has hasnt have havent having he her here hers herself him himself his how i id if ill im in into is isnt
-    it its itself ive just let lets like lot many may me might more most much must my myself no nor not now of off ok on
-    once only or other our ours ourselves out over own per please same shall she should shouldnt so some such than that
-    thats the their theirs them themselves then there these they theyre this those though through to too under until up
-    upon us very via was wasnt we were werent what whats when where which while who whom whose why will with wont would
-    wouldnt yes yet you your youre yours yourself
-    """.split()
-)
+_STOP = """
+a about above after again all also am an and any are as at be because been before being below between both but by can
+cannot could couldnt did didnt do does doesnt doing dont down during each either else ever few for from further get
+got had has hasnt have havent having he her here hers herself him himself his how i id if ill im in into is isnt it
+its itself ive just let lets like lot many may me might more most much must my myself no nor not now of off ok on once
+only or other our ours ourselves out over own per please same shall she should shouldnt so some such than that thats
+the their theirs them themselves then there these they theyre this those though through to too under until up upon us
+very via was wasnt we were werent what whats when where which while who whom whose why will with wont would wouldnt
+yes yet you your youre yours yourself
+"""
+STOP_WORDS = frozenset(_STOP.split())
 """Words that say nothing about what a text is about, as they are before stemming."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable
@@ -10,15 +11,21 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from hindbrain.contracts import UpdateMode
-from hindbrain.store._facts import Prepared
+from hindbrain.store._facts import Prepared, Row
 from hindbrain.store._words import coded
 
 _INSERT_FACT = """
-INSERT INTO fact (id, document, seq, turn, type, role, tagset, key, text, context, origin, at, moment, size, words, about)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO fact (
+  id, document, seq, turn, type, role, tagset, scope, key, text, context, origin, at, moment, size, words, about
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _SHAPED = 5
 """Words shorter than this have no shape worth indexing."""
+_DOCUMENT = """
+INSERT INTO document (name, digest, tagset, scope, metadata, facts, created_at) VALUES (?, ?, ?, ?, ?, 0, ?)
+ON CONFLICT (name) DO UPDATE SET
+  digest = excluded.digest, tagset = excluded.tagset, scope = excluded.scope, metadata = excluded.metadata
+"""
 _WHOLE = 20_000
 """Up to this many facts, a delete rewrites the index so that no erased word stays in it."""
 
@@ -30,12 +37,15 @@ class Document:
     id: int
     digest: bytes
     facts: int
+    tags: tuple[int, int]
+    """The numbers of its tag set and of its scope."""
 
 
 def find_document(connection: sqlite3.Connection, name: str) -> Document | None:
     """The document of this name."""
-    row = connection.execute("SELECT id, digest, facts FROM document WHERE name = ?", (name,)).fetchone()
-    return Document(*row) if row is not None else None
+    sql = "SELECT id, digest, facts, tagset, scope FROM document WHERE name = ?"
+    row = connection.execute(sql, (name,)).fetchone()
+    return Document(row[0], row[1], row[2], (row[3], row[4])) if row is not None else None
 
 
 def find_operation(connection: sqlite3.Connection, operation_id: str) -> int | None:
@@ -49,6 +59,12 @@ def _tagset(connection: sqlite3.Connection, tags: str) -> int:
     return int(connection.execute("SELECT id FROM tagset WHERE tags = ?", (tags,)).fetchone()[0])
 
 
+def _scope(connection: sqlite3.Connection, scopes: Iterable[str]) -> int:
+    tagsets = json.dumps(sorted(_tagset(connection, tags) for tags in scopes))
+    connection.execute("INSERT OR IGNORE INTO scope (tagsets) VALUES (?)", (tagsets,))
+    return int(connection.execute("SELECT id FROM scope WHERE tagsets = ?", (tagsets,)).fetchone()[0])
+
+
 def _count(connection: sqlite3.Connection, facts: int, words: int) -> None:
     connection.executemany("UPDATE stat SET value = value + ? WHERE name = ?", [(facts, "facts"), (words, "words")])
 
@@ -60,7 +76,8 @@ def _add_terms(connection: sqlite3.Connection, counts: Counter[str]) -> None:
         sorted(counts.items()),
     )
     connection.execute(
-        "INSERT INTO shape (rowid, word) SELECT id, word FROM term WHERE id > ? AND length(word) >= ?", (newest, _SHAPED)
+        "INSERT INTO shape (rowid, word) SELECT id, word FROM term WHERE id > ? AND length(word) >= ?",
+        (newest, _SHAPED),
     )
 
 
@@ -69,21 +86,26 @@ def _drop_terms(connection: sqlite3.Connection, counts: Counter[str]) -> None:
         "UPDATE term SET facts = facts - ? WHERE word = ?", [(count, word) for word, count in counts.items()]
     )
     connection.execute(
-        "INSERT INTO shape (shape, rowid, word) SELECT 'delete', id, word FROM term WHERE facts <= 0 AND length(word) >= ?",
+        "INSERT INTO shape (shape, rowid, word) "
+        "SELECT 'delete', id, word FROM term WHERE facts <= 0 AND length(word) >= ?",
         (_SHAPED,),
     )
     connection.execute("DELETE FROM term WHERE facts <= 0")
 
 
-def _add_facts(connection: sqlite3.Connection, document: Document, tagset: int, prepared: Prepared) -> None:
+def _columns(row: Row, document: Document) -> tuple[object, ...]:
+    kind = (row.type, row.role, *document.tags, row.key)
+    return (*kind, row.text, row.context, row.origin, row.at, row.moment, row.size, row.words, row.about)
+
+
+def _add_facts(connection: sqlite3.Connection, document: Document, prepared: Prepared) -> None:
     newest = connection.execute("SELECT coalesce(max(id), 0) FROM fact").fetchone()[0]
     last = "SELECT coalesce(max(turn), -1) + 1 FROM fact WHERE document = ?"
     turn = connection.execute(last, (document.id,)).fetchone()[0]
     connection.executemany(
         _INSERT_FACT,
         (
-            (newest + n, document.id, document.facts + n, turn + r.turn, r.type, r.role, tagset, r.key)
-            + (r.text, r.context, r.origin, r.at, r.moment, r.size, r.words, r.about)
+            (newest + n, document.id, document.facts + n, turn + r.turn, *_columns(r, document))
             for n, r in enumerate(prepared.rows, 1)
         ),
     )
@@ -97,9 +119,7 @@ def _add_facts(connection: sqlite3.Connection, document: Document, tagset: int, 
 
 
 def _drop_facts(connection: sqlite3.Connection, document: Document) -> int:
-    rows = connection.execute(
-        "SELECT id, words, about, size FROM fact WHERE document = ?", (document.id,)
-    ).fetchall()
+    rows = connection.execute("SELECT id, words, about, size FROM fact WHERE document = ?", (document.id,)).fetchall()
     connection.executemany(
         "INSERT INTO view (view, rowid, words) VALUES ('delete', ?, ?)", ((r[0], coded(f"{r[1]} {r[2]}")) for r in rows)
     )
@@ -112,7 +132,9 @@ def _drop_facts(connection: sqlite3.Connection, document: Document) -> int:
 
 
 def _tidy_tags(connection: sqlite3.Connection) -> None:
-    connection.execute("DELETE FROM tagset WHERE id NOT IN (SELECT tagset FROM document)")
+    connection.execute("DELETE FROM scope WHERE id NOT IN (SELECT scope FROM document)")
+    used = "SELECT tagset FROM document UNION SELECT value FROM scope, json_each(scope.tagsets)"
+    connection.execute(f"DELETE FROM tagset WHERE id NOT IN ({used})")  # noqa: S608  (our own words)
 
 
 def retain(connection: sqlite3.Connection, prepared: Prepared, *, operation_id: str, now: str) -> int:
@@ -124,26 +146,23 @@ def retain(connection: sqlite3.Connection, prepared: Prepared, *, operation_id: 
     Source: spec/hindsight-server.md section 4.1 (captures a064 to a070).
     """
     item = prepared.item
-    tagset = _tagset(connection, prepared.tags)
     known = find_document(connection, item.document_id)
     digest, keep = prepared.digest, known is not None and known.digest == prepared.digest
     if known is not None and item.update_mode is UpdateMode.APPEND:
         digest, keep = hashlib.sha256(known.digest + digest).digest(), False
     elif known is not None and not keep:
         _drop_facts(connection, known)
-    connection.execute(
-        "INSERT INTO document (name, digest, tagset, metadata, facts, created_at) VALUES (?, ?, ?, ?, 0, ?) "
-        "ON CONFLICT (name) DO UPDATE SET "
-        "digest = excluded.digest, tagset = excluded.tagset, metadata = excluded.metadata",
-        (item.document_id, digest, tagset, prepared.metadata, now),
-    )
+    tags = (_tagset(connection, prepared.tags), _scope(connection, prepared.scopes))
+    connection.execute(_DOCUMENT, (item.document_id, digest, *tags, prepared.metadata, now))
     document = find_document(connection, item.document_id)
     if document is None:  # pragma: no cover  (it was written in this transaction)
         raise AssertionError
-    connection.execute("UPDATE fact SET tagset = ? WHERE document = ? AND tagset <> ?", (tagset, document.id, tagset))
+    if known is not None and known.tags != tags:
+        connection.execute("UPDATE fact SET tagset = ?, scope = ? WHERE document = ?", (*tags, document.id))
     if not keep:
-        _add_facts(connection, document, tagset, prepared)
-    _tidy_tags(connection)
+        _add_facts(connection, document, prepared)
+    if known is not None and known.tags != tags:
+        _tidy_tags(connection)
     added = 0 if keep else len(prepared.rows)
     connection.execute("INSERT INTO operation VALUES (?, ?, ?, ?)", (operation_id, item.document_id, added, now))
     return added

@@ -13,8 +13,11 @@ from hindbrain.store._paths import prepare_file
 _PAUSE = 0.01
 
 
-def _use_wal(connection: sqlite3.Connection, wait: float) -> None:
-    """Switch to write-ahead logging. SQLite does not wait here itself when two processes switch at once."""
+def use_wal(connection: sqlite3.Connection, wait: float) -> None:
+    """Switch to write-ahead logging, which writes into the file.
+
+    SQLite does not wait here itself when two processes switch at once.
+    """
     until = time.monotonic() + wait
     while True:
         try:
@@ -28,7 +31,9 @@ def _use_wal(connection: sqlite3.Connection, wait: float) -> None:
 
 
 def connect(path: Path, *, wait: float) -> sqlite3.Connection:
-    """Open a file, making it if it is not there: WAL, every commit synced, deleted content overwritten.
+    """Open a file, making it if it is not there: every commit synced, deleted content overwritten.
+
+    Nothing is written to a file that exists.
 
     Args:
         path: the file; its folder exists.
@@ -39,13 +44,8 @@ def connect(path: Path, *, wait: float) -> sqlite3.Connection:
     """
     prepare_file(path)
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
-    try:
-        _use_wal(connection, wait)
-        for pragma in ("synchronous = FULL", "secure_delete = ON", "foreign_keys = OFF", "cache_size = -32768"):
-            connection.execute(f"PRAGMA {pragma}")
-    except BaseException:
-        connection.close()
-        raise
+    for pragma in ("synchronous = FULL", "secure_delete = ON", "foreign_keys = OFF", "cache_size = -32768"):
+        connection.execute(f"PRAGMA {pragma}")
     return connection
 
 
