@@ -119,7 +119,10 @@ def test_the_licence_is_mit(root: Path, package: Path) -> None:
     assert 'license = "MIT"' in (package / "pyproject.toml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("script", ["scripts/demo", "scripts/test", "scripts/live", "scripts/bench", ".ci/run"])
+SCRIPTS = ("scripts/demo", "scripts/test", "scripts/live", "scripts/bench", "scripts/docs", "scripts/lowest", ".ci/run")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
 def test_a_script_can_be_run_and_stops_at_its_first_failure(script: str, root: Path) -> None:
     path = root / script
     assert path.stat().st_mode & 0o111, f"{script} is not executable"
