@@ -65,7 +65,7 @@ def _is_credential(match: re.Match[str]) -> bool:
         return False
     variable = match["separator"] == "=" and (prefix + match["name"] + match["suffix"]).isupper()
     plain = variable or not separated or before[-1:] in {"?", "&"} or match["scheme"] is not None
-    password = match["name"].lower().startswith("pass") and not match["suffix"]
+    password = match["name"].lower().startswith("pass")
     return is_secret(match[group], Surroundings(password=password, quoted=quoted, plain=plain))
 
 
