@@ -2,14 +2,25 @@
 
 import asyncio
 import json
+import shutil
+import ssl
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hindbrain.client import ClientConfig, ClosedError, DeadlineError, HindsightClient, WireRequest
+from hindbrain.client import (
+    ClientConfig,
+    ClosedError,
+    DeadlineError,
+    HindsightClient,
+    NetworkError,
+    TransportKind,
+    WireRequest,
+)
 from hindbrain.contracts import (
     Backend,
     BackendRequestError,
@@ -214,6 +225,61 @@ async def test_a_closed_client_refuses_and_closing_twice_is_fine(loopback: Any, 
             await call
     assert len(server.seen) == 1
     assert isinstance(client, Backend)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 with its key, signed by itself."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl makes the certificate of the loopback server")
+    path = tmp_path_factory.mktemp("tls") / "server.pem"
+    subprocess.run(
+        [
+            openssl,
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=loopback",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+            "-keyout",
+            path,
+            "-out",
+            f"{path}.crt",
+        ],
+        check=True,
+        capture_output=True,
+    )
+    path.write_bytes(path.read_bytes() + Path(f"{path}.crt").read_bytes())
+    return path
+
+
+async def test_a_certificate_counts_only_if_it_is_trusted(kind: TransportKind, certificate: Path) -> None:
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 200 OK\r\ncontent-length: 21\r\n\r\n{"status": "pending"}')
+        await writer.drain()
+        writer.close()
+
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate)
+    async with await asyncio.start_server(speak, "127.0.0.1", 0, ssl=context) as server:
+        endpoint = Endpoint.parse(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        config = ClientConfig(transport=kind)
+        trust = ssl.create_default_context(cafile=certificate)
+        async with HindsightClient(endpoint, config=config, tls=trust) as client:
+            assert (await client.status("bank-a", OPERATION)).status is OperationStatus.PENDING
+        async with HindsightClient(endpoint, config=config) as client:
+            with pytest.raises(NetworkError):
+                await client.status("bank-a", OPERATION)
 
 
 @pytest.mark.req("S2-url-010")
