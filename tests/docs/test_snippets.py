@@ -1,13 +1,16 @@
-"""Every Python block of the documents runs as it stands, in an empty folder, and passes the type checker.
+"""Every Python block of the documents runs as it stands, in a folder of its own, and passes the type checker.
 
-Where a block talks to ``http://localhost:8888`` it meets a small server of four canned answers instead. A block that
-cannot run says why in a comment right above it: ``<!-- no-run: REASON -->``.
+A block finds a recorded session as ``session.jsonl`` and a key in ``HINDSIGHT_API_TOKEN``; where it talks to port 8888
+of this machine it meets a small server of four canned answers. A block that cannot run says why in a comment right
+above it: ``<!-- no-run: REASON -->``.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -29,7 +32,7 @@ DOCUMENTS = [
     *sorted(ROOT.glob("examples/**/*.md")),
 ]
 BLOCK = re.compile(r"(?P<why><!-- no-run: [^\n]+ -->\n+)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
-SERVER = "http://localhost:8888"
+SERVER = re.compile(r"http://(localhost|127\.0\.0\.1):8888")
 OPERATION = "7b0c1f9e-52b7-4c66-9c3c-0f1d3b5a7e21"
 ANSWERS: dict[str, dict[str, Any]] = {
     "memories": {
@@ -103,9 +106,11 @@ def server() -> Iterator[str]:
 @pytest.mark.parametrize("snippet", [s for s in SNIPPETS if s.runs], ids=lambda s: s.name)
 def test_a_block_runs_as_it_stands(snippet: Snippet, server: str, tmp_path: Path) -> None:
     file = tmp_path / "snippet.py"
-    file.write_text(snippet.code.replace(SERVER, server), encoding="utf-8")
+    shutil.copy(ROOT / "examples/sessions/pi-1.6.0.jsonl", tmp_path / "session.jsonl")
+    file.write_text(SERVER.sub(server, snippet.code), encoding="utf-8")
     run = [sys.executable, "-I", "-W", "error", "snippet.py"]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=50, check=False)
+    key = {**os.environ, "HINDSIGHT_API_TOKEN": "a-key-for-the-canned-server"}
+    done = subprocess.run(run, cwd=tmp_path, env=key, capture_output=True, text=True, timeout=50, check=False)
     assert done.returncode == 0, done.stderr
 
 
