@@ -26,9 +26,9 @@ from hindbrain.store import _registry, _write
 from hindbrain.store._answer import answer, tokens
 from hindbrain.store._config import EmbeddedConfig
 from hindbrain.store._connect import writing
+from hindbrain.store._databases import OpenFiles
 from hindbrain.store._errors import StoreError
 from hindbrain.store._facts import prepare
-from hindbrain.store._files import OpenFiles
 from hindbrain.store._paths import REGISTRY, file_name
 from hindbrain.store._schema import MIGRATIONS
 from hindbrain.store._search import Asked, build_filter, search
