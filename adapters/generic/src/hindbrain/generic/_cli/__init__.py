@@ -44,7 +44,14 @@ def _show_versions(ctx: click.Context, _param: click.Parameter, asked: bool) -> 
 
 
 @click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_versions)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_versions,
+    help="Print the version of every dist.",
+)
 def main() -> None:
     """Long-term memory for coding agents."""
 
