@@ -54,10 +54,21 @@ def _add(vector: list[float], feature: str, weight: float) -> None:
 
 
 def extract_facts(prompt: str) -> dict[str, Any]:
-    """One fact for each sentence that follows the prompt's ``Content:`` line."""
+    """One fact for each sentence that follows the prompt's ``Content:`` line; of a transcript, what was said in it."""
     content = prompt.partition("\nContent:\n")[2]
-    sentences = (part.strip() for part in _SENTENCE_END.split(content))
+    sentences = (part.strip() for text in _said(content) for part in _SENTENCE_END.split(text))
     return {"facts": [_fact(sentence) for sentence in sentences if len(sentence) >= MIN_FACT_CHARS]}
+
+
+def _said(content: str) -> list[str]:
+    """The texts of user and assistant when ``content`` is a JSON list of messages, else ``content`` itself."""
+    try:
+        messages = json.loads(content)
+    except ValueError:
+        return [content]
+    if not isinstance(messages, list) or not all(isinstance(each, dict) and "role" in each for each in messages):
+        return [content]
+    return [_text(message) for message in messages if message["role"] in {"user", "assistant"}]
 
 
 def _fact(sentence: str) -> dict[str, Any]:

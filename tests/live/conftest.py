@@ -1,9 +1,10 @@
 """What a live test needs: a running server's address (scripts/live), a bank of its own, control of the model."""
 
+import asyncio
 import os
 import sys
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -79,3 +80,21 @@ async def bank(server: httpx.AsyncClient) -> AsyncIterator[str]:
     bank_id = f"live-{uuid.uuid4().hex}"
     yield bank_id
     await server.delete(f"/v1/default/banks/{bank_id}")
+
+
+@pytest.fixture
+def consolidated(server: httpx.AsyncClient, bank: str) -> Callable[[], Awaitable[None]]:
+    """Waits until every fact of ``bank`` has its observation: on the real server that is later than ``completed``."""
+
+    # Not the bank's stats: the server keeps those for a while.
+    unconsolidated: dict[str, str | int] = {"consolidation_state": "pending", "limit": 1}
+
+    async def wait() -> None:
+        async with asyncio.timeout(60):
+            while True:
+                answer = await server.get(f"/v1/default/banks/{bank}/memories/list", params=unconsolidated)
+                if answer.raise_for_status().json()["total"] == 0:
+                    return
+                await asyncio.sleep(0.1)
+
+    return wait
