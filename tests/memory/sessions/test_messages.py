@@ -153,3 +153,23 @@ def test_an_unknown_entry_type_is_kept_without_a_message(write: Callable[..., Pa
     (found,) = read_session(write(odd)).entries
 
     assert found == Entry(id="r", parent_id=None, kind="reset_boundary", at=1_796_083_200_000, line=2)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (b'"data":{"a": [1,2]}', '{"a": [1,2]}'),
+        (b'"data": "text"', '"text"'),
+        (b'"data":0,"details":{"b":2}', "0"),
+        (b'"data":null,"details":{"b":2}', '{"b":2}'),
+        (b'"details":{"b":"\xff"}', '{"b":"\ufffd"}'),
+        (b'"data":null', None),
+        (b'"other":1', None),
+    ],
+)
+def test_an_entrys_data_is_its_payload_or_its_details_as_written(
+    write: Callable[..., Path], written: bytes, read: str | None
+) -> None:
+    (found,) = read_session(write(b'{"type":"custom","id":"a",' + written + b"}\n")).entries
+
+    assert found.data == read

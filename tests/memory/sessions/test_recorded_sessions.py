@@ -10,6 +10,7 @@ import pytest
 
 from hindbrain.contracts import TextPart, ToolCallPart
 from hindbrain.memory.sessions import SessionReader, iter_session, read_session
+from hindbrain.memory.sessions._record import read_records
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "tests" / "data" / "sessions"
@@ -44,6 +45,17 @@ def test_the_three_doors_agree(path: Path) -> None:
     assert [done for _, done in steps] == sorted(done for _, done in steps)
     assert steps[-1][1] == path.stat().st_size
     assert SessionReader(path).read_new() == read
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_recorded_session_is_read_at_once_and_not_line_by_line(path: Path) -> None:
+    data = path.read_bytes()
+
+    at_once = read_records(data)
+
+    assert at_once is not None
+    assert [data[start:].split(b"\n", 1)[0] for start in at_once[1]] == data.splitlines()
+    assert [record.type for record in at_once[0]] == [json.loads(line)["type"] for line in data.splitlines()]
 
 
 def test_pi_headers_name_session_directory_and_time() -> None:

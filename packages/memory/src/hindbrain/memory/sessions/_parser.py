@@ -156,10 +156,12 @@ def _other_entry(record: Record, entry_id: str, parent: str | None, first_kept: 
         custom_type=record.custom_type,
         summary=record.summary,
         first_kept_id=first_kept,
-        data=_json(record.data or record.details),
+        data=_json(record.data, record.details),
         line=line,
     )
 
 
-def _json(raw: Raw | None) -> str | None:
-    return None if raw is None else bytes(raw).decode("utf-8", "replace")
+def _json(*found: Raw) -> str | None:
+    """The first that holds anything, as text."""
+    texts = (bytes(raw).decode("utf-8", "replace") for raw in found)
+    return next((text for text in texts if text and text != "null"), None)

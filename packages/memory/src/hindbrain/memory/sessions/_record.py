@@ -69,7 +69,7 @@ class MessageRecord(Struct, rename="camel", gc=False):
 
 
 class Record(Struct, rename="camel", gc=False):
-    """One line: title slot, header or entry. ``data`` and ``details`` are JSON as the host wrote it."""
+    """One line: title slot, header or entry. ``data`` and ``details`` are JSON as the host wrote it, or empty."""
 
     type: str | None = None
     id: str | None = None
@@ -78,8 +78,8 @@ class Record(Struct, rename="camel", gc=False):
     message: MessageRecord | None = None
     custom_type: str | None = None
     content: Content | None = None
-    data: Raw | None = None
-    details: Raw | None = None
+    data: Raw = Raw()
+    details: Raw = Raw()
     summary: str | None = None
     first_kept_entry_id: str | None = None
     first_kept_entry_index: int | None = None
@@ -179,7 +179,7 @@ def _convert(value: dict[str, Any], into: type[Any]) -> tuple[Any, bool]:
 
 
 def _field(name: str, kind: Any, value: Any) -> tuple[Any, bool]:
-    if name in {"data", "details"} and kind == Raw | None:
+    if kind is Raw:
         return Raw(msgspec.json.encode(value)), True
     if isinstance(value, dict) and name in _INNER:
         return _convert(value, _INNER[name])

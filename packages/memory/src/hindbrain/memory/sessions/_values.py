@@ -99,7 +99,7 @@ class SessionFile:
 
     def branch(self, leaf_id: str | None = None) -> Branch:
         """The entries as a tree. Without ``leaf_id`` the leaf is the last entry, as in both hosts."""
-        return Branch.of(self.entries, leaf_id or (self.entries[-1].id if self.entries else None))
+        return Branch.of(self.entries, leaf_id)
 
     def extended(self, new: SessionFile) -> SessionFile:
         """This and what a :class:`SessionReader` read after it, as if read at once."""
