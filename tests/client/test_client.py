@@ -124,6 +124,16 @@ async def test_every_route_carries_the_token_once_or_not_at_all(
     assert [s.values("authorization") for s in server.seen] == [sent] * 4
 
 
+async def test_a_cookie_is_not_kept(loopback: Any, connect: Connect, reply: Reply) -> None:
+    server = await loopback(reply(200, {}, set_cookie="session=1; Path=/"))
+    client = connect(f"http://localhost:{server.port}")  # aiohttp's own jar would not take one from an address
+
+    for _ in range(2):
+        await client.delete("bank-a", "doc-1")
+
+    assert [s.values("cookie") for s in server.seen] == [[], []]
+
+
 async def test_a_token_is_read_for_each_request(
     loopback: Any, connect: Connect, reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
