@@ -1,0 +1,76 @@
+"""What can go wrong with state files, and the disk's own errors in our words."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from hindbrain.contracts import Outcome
+from hindbrain.store._errors import StoreError, StoreFullError, StoreReadOnlyError, StoreUnavailableError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+class StateFileError(StoreError):
+    """A state file is a link, a folder or another thing that is no plain file of this user; it was not used."""
+
+    code = "state-file"
+    outcome = Outcome.NOT_SENT
+    advice = "Look at what lies there, and move it away."
+
+
+class StateFileTooLargeError(StoreError):
+    """A state file is larger than any hindbrain writes; it was not read and was left as it is."""
+
+    code = "state-file-too-large"
+    outcome = Outcome.NOT_SENT
+    advice = "Look at what lies there, and move it away."
+
+
+class StateDirError(StoreError):
+    """The folder for state files is a link, no folder, or belongs to another user; it was not used."""
+
+    code = "state-dir"
+    outcome = Outcome.NOT_SENT
+    advice = "Name a folder of your own, by its real path."
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn the operating system's errors into ours, naming the file and the error's symbol and nothing else.
+
+    Raises:
+        StoreFullError: no room: ``ENOSPC``, ``EDQUOT``, ``EFBIG``.
+        StoreReadOnlyError: may not be written: ``EROFS``, ``EACCES``, ``EPERM``.
+        StoreUnavailableError: any other.
+    """
+    try:
+        yield
+    except OSError as error:
+        symbol = errno.errorcode.get(error.errno or 0, "an unnamed error")
+        if error.errno in _FULL:
+            raise StoreFullError(f"The disk has no room for {path} ({symbol}); what was there is intact.") from error
+        if error.errno in _READ_ONLY:
+            raise StoreReadOnlyError(f"{path} may not be written ({symbol}); nothing was changed.") from error
+        raise StoreUnavailableError(
+            f"{path} could not be read or written ({symbol}); what was there is intact."
+        ) from error
+
+
+def uninterrupted(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call it again for as long as a signal cuts it short (``EINTR``).
+
+    Not for ``close``: there the descriptor is gone, whatever was raised.
+    """
+    while True:
+        try:
+            return call(*args, **kwargs)
+        except InterruptedError:
+            continue

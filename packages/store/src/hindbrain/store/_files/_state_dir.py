@@ -1,0 +1,92 @@
+"""The folder that state files live in: of this user alone, and never under version control."""
+
+from __future__ import annotations
+
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import frozen
+
+from hindbrain.store._files._atomic import atomic_replace, sync_dir
+from hindbrain.store._files._errors import StateDirError, uninterrupted
+from hindbrain.store._files._layer import FileLayer
+from hindbrain.store._files._open import is_mine
+
+PRIVATE_DIR = 0o700
+_IGNORE_ALL = b"*\n"
+
+
+@frozen
+class StateDir:
+    """A folder that was checked and may be used."""
+
+    layer: FileLayer
+    path: Path
+
+    @classmethod
+    def open(cls, layer: FileLayer, path: Path, *, within: Path | None = None) -> StateDir:
+        """Make the folder and its parents where they are missing, 0700 whatever the umask, with a ``.gitignore``.
+
+        ``within`` is a folder above it, such as a project's root: what lies between the two is held to the same rules,
+        so that a cloned repository cannot lead us elsewhere by a link.
+
+        Raises:
+            StateDirError: it is a link, not a folder, or belongs to another user; nothing was written.
+            OSError: the disk's own.
+
+        Source: decisions.md, "Durability".
+        """
+        make_private_dir(layer, path)
+        for parent in path.parents:
+            if within is None or parent == within or not parent.is_relative_to(within):
+                break
+            check_dir(layer, parent)
+        opened = cls(layer, path)
+        opened._keep_private()
+        opened._ignore()
+        return opened
+
+    def folder(self, name: str) -> StateDir:
+        """A folder inside, made private where it is missing.
+
+        Raises:
+            StateDirError, OSError: as ``open``.
+        """
+        make_private_dir(self.layer, self.path / name)
+        inside = StateDir(self.layer, self.path / name)
+        inside._keep_private()
+        return inside
+
+    def file(self, name: str) -> Path:
+        """The path of a state file in this folder."""
+        return self.path / name
+
+    def _keep_private(self) -> None:
+        if stat.S_IMODE(check_dir(self.layer, self.path)) != PRIVATE_DIR:
+            uninterrupted(self.layer.chmod, self.path, PRIVATE_DIR)
+
+    def _ignore(self) -> None:
+        ignore = self.file(".gitignore")
+        try:
+            uninterrupted(self.layer.lstat, ignore)
+        except FileNotFoundError:
+            atomic_replace(self.layer, ignore, _IGNORE_ALL)
+
+
+def check_dir(layer: FileLayer, path: Path) -> int:
+    found = uninterrupted(layer.lstat, path)
+    if not stat.S_ISDIR(found.st_mode) or not is_mine(found):
+        raise StateDirError(f"{path} is a link, no folder, or belongs to another user; nothing was written there.")
+    return found.st_mode
+
+
+def make_private_dir(layer: FileLayer, path: Path) -> None:
+    try:
+        uninterrupted(layer.lstat, path)
+    except FileNotFoundError:
+        make_private_dir(layer, path.parent)
+        with suppress(FileExistsError):
+            uninterrupted(layer.mkdir, path, PRIVATE_DIR)
+            uninterrupted(layer.chmod, path, PRIVATE_DIR)
+        sync_dir(layer, path.parent)

@@ -1,0 +1,100 @@
+"""The two ways to keep others out: by the operating system, and by the record alone."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Protocol
+
+from attrs import frozen
+
+from hindbrain.store._files import uninterrupted
+from hindbrain.store._files._open import remove
+from hindbrain.store._lock._errors import LockLostError
+from hindbrain.store._lock._flock import FileLock
+from hindbrain.store._lock._owner import Owner
+from hindbrain.store._lock._record import Record
+
+
+class Exclusion(Protocol):
+    """A way to keep others out."""
+
+    def attempt(self, me: Owner, *, recorded: bool) -> bool:
+        """Take the lock if it is free."""
+        ...
+
+    def renew(self, me: Owner) -> None:
+        """Say that its holder is alive."""
+        ...
+
+    def release(self, me: Owner, *, recorded: bool) -> None:
+        """Give the lock back. Never fails: the work under it is done."""
+        ...
+
+
+@frozen
+class ByOs:
+    """The OS lock is the truth; a record that is found under it is a dead holder's or another program's."""
+
+    file: FileLock
+    record: Record
+
+    def attempt(self, me: Owner, *, recorded: bool) -> bool:
+        if not self.file.is_open:
+            self.record.make_folder()
+        if not self.file.attempt():
+            return False
+        try:
+            free = self._is_free(me)
+            if free and recorded:
+                self.record.write(me)
+        except BaseException:
+            self.file.release()
+            raise
+        if not free:
+            self.file.release()
+        return free
+
+    def _is_free(self, me: Owner) -> bool:
+        if not self.record.is_there():
+            return True
+        owner = self.record.read()
+        # A holder of this machine would have the OS lock, and writes its record whole: it is dead. Another program's
+        # record has no host, and another machine may see no OS locks: those are judged by their age.
+        if owner is not None and owner.host != me.host and not self.record.is_stale(owner, me):
+            return False
+        uninterrupted(self.record.layer.unlink, self.record.path)
+        return True
+
+    def renew(self, me: Owner) -> None:
+        self.record.write(me)
+
+    def release(self, me: Owner, *, recorded: bool) -> None:
+        if recorded:
+            remove(self.record.layer, self.record.path)
+        self.file.release()
+
+
+@frozen
+class ByRecord:
+    """Whoever makes the folder, or takes over from a dead owner, and writes the record has the lock."""
+
+    record: Record
+
+    def attempt(self, me: Owner, *, recorded: bool) -> bool:  # noqa: ARG002 - here there is nothing but the record
+        if self.record.make_folder():
+            return self.record.create(me)
+        if self.record.is_there():
+            owner = self.record.read()
+            return self.record.is_stale(owner, me) and self.record.take_over(owner, me)
+        return self.record.is_stale(None, me) and self.record.create(me)
+
+    def renew(self, me: Owner) -> None:
+        owner = self.record.read()
+        if owner is None or owner.token != me.token:
+            raise LockLostError
+        self.record.write(me)
+
+    def release(self, me: Owner, *, recorded: bool) -> None:  # noqa: ARG002 - as above
+        with suppress(OSError):
+            if self.record.remove(me):
+                self.record.clear_folder()

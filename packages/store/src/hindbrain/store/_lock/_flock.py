@@ -1,0 +1,85 @@
+"""The truth about who holds a lock, where the system keeps it: a lock on a file, which dies with its holder."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from hindbrain.store._files import FileLayer, open_state, uninterrupted
+
+_UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
+
+
+class FileLock:
+    """A lock on ``<folder>/os.lock``. The descriptor stays open between uses, so that a use costs one call.
+
+    Attributes:
+        works: False once the file system has said that it knows no locks.
+    """
+
+    def __init__(self, layer: FileLayer, folder: Path) -> None:
+        self._layer = layer
+        self._path = folder / "os.lock"
+        self._fd: int | None = None
+        self._pid = 0
+        self.works = True
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a descriptor is kept that this process opened itself."""
+        return self._fd is not None and self._pid == os.getpid()
+
+    def attempt(self) -> bool:
+        """Take the lock if it is free. The folder must be there.
+
+        Raises:
+            OSError: the disk's own.
+        """
+        fd = self._descriptor()
+        try:
+            if not uninterrupted(self._layer.try_lock, fd):
+                return False
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            self.works = False
+            self.close()
+            return False
+        if self._is_current(fd):
+            return True
+        self.close()
+        return False
+
+    def release(self) -> None:
+        """Give it back, by closing where nothing else works."""
+        if self._fd is not None:
+            try:
+                uninterrupted(self._layer.unlock, self._fd)
+            except OSError:
+                self.close()
+
+    def close(self) -> None:
+        """Give the descriptor back, and the lock with it."""
+        if self._fd is not None:
+            fd, self._fd = self._fd, None
+            with suppress(OSError):
+                self._layer.close(fd)
+
+    def _descriptor(self) -> int:
+        if self._fd is None or not self.is_open:
+            # A descriptor that came through a fork shares its lock with the parent: it proves nothing here.
+            self.close()
+            self._fd = open_state(self._layer, self._path, os.O_RDWR | os.O_CREAT)
+            self._pid = os.getpid()
+        return self._fd
+
+    def _is_current(self, fd: int) -> bool:
+        """Whether the locked file is still the one at the path: somebody may have removed the folder."""
+        try:
+            there = uninterrupted(self._layer.lstat, self._path)
+        except FileNotFoundError:
+            return False
+        mine = uninterrupted(self._layer.fstat, fd)
+        return (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino)

@@ -1,0 +1,63 @@
+"""The key is made once, and never replaced: what it sealed would be worth nothing."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from hindbrain.contracts import Outcome
+from hindbrain.store._errors import StoreError
+from hindbrain.store._files import FileLayer, StateFileTooLargeError, disk_errors, read_file, sync_dir, uninterrupted
+from hindbrain.store._files._atomic import create_temporary
+from hindbrain.store._files._open import remove
+from hindbrain.store._files._state_dir import make_private_dir
+from hindbrain.store._seal._seal import KEY_BYTES, SealKey
+
+
+class SealKeyError(StoreError):
+    """The key that seals queue lines does not have its size; it was left as it is and nothing was sealed."""
+
+    code = "seal-key"
+    outcome = Outcome.NOT_SENT
+    advice = "Restore it from a copy; or move it away, and adopt the waiting lines with `hindbrain queue adopt`."
+
+
+def seal_key(layer: FileLayer, path: Path, random: Callable[[int], bytes] = secrets.token_bytes) -> SealKey:
+    """This user's key, made where there is none: however many processes ask at once, all get the same.
+
+    ``path`` is ``<data>/seal.key``. When it returns the key is durable.
+
+    Raises:
+        SealKeyError: what is there is not 32 bytes long.
+        StateFileError, StateDirError: a link or another user's lies there.
+        StoreError: the disk refused.
+    """
+    with disk_errors(path):
+        found = _read(layer, path)
+        if found is None:
+            _make(layer, path, random(KEY_BYTES))
+            found = _read(layer, path)
+        # The one who made it may not have come to this yet, and what we seal must not outlive the key.
+        sync_dir(layer, path.parent)
+    if found is None or len(found) != KEY_BYTES:
+        raise SealKeyError(f"The key in {path} does not have its size; it was left as it is and nothing was sealed.")
+    return SealKey(found)
+
+
+def _read(layer: FileLayer, path: Path) -> bytes | None:
+    try:
+        return read_file(layer, path, KEY_BYTES)
+    except StateFileTooLargeError:
+        return b""
+
+
+def _make(layer: FileLayer, path: Path, secret: bytes) -> None:
+    make_private_dir(layer, path.parent)
+    temporary = create_temporary(layer, path, secret)
+    try:
+        with suppress(FileExistsError):
+            uninterrupted(layer.link, temporary, path)
+    finally:
+        remove(layer, temporary)

@@ -1,0 +1,1 @@
+"""Test support: disks that record, fail and lose power, for every FileLayer user."""
