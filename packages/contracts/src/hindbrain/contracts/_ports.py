@@ -112,13 +112,22 @@ class Embedder(Protocol):
 
 @frozen(kw_only=True)
 class Coverage:
-    """The range of a session that a retain job stands for: from the first entry to the last, on one branch."""
+    """The range of a session that a retain job stands for: from the first entry to the last, on one branch.
+
+    ``lineage`` is the id of the root session of a chain of forks. ``chain`` and ``count`` are the folded fingerprints
+    and the number of the branch's messages up to ``last_id``, the count 0 where the branch's beginning was not seen.
+    ``after_id`` is the entry up to which the branch was retained before. ``tail`` holds the newest of the entries
+    covered, each as its id and the fingerprint of its content. So the job alone can move a cursor.
+    """
 
     lineage: str
     bank: str
     first_id: str
     last_id: str
     chain: str
+    after_id: str | None = None
+    count: int = 0
+    tail: tuple[tuple[str, str], ...] = ()
 
 
 @frozen(kw_only=True)
