@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +19,17 @@ from hindbrain.contracts import (
     TextPart,
 )
 from hindbrain.contracts.in_memory import InMemoryBackend
-from hindbrain.generic import BranchMovedError, InProcessHost, Session
-from hindbrain.memory import Checkout, MemoryConfig, RecallConfig, RetainConfig, ScopeConfig, SessionIdentity, identify
+from hindbrain.generic import BranchMovedError, InProcessHost, Layer, Session, SessionPlace, merge
+from hindbrain.memory import (
+    Checkout,
+    MemoryConfig,
+    NoProjectError,
+    RecallConfig,
+    RetainConfig,
+    ScopeConfig,
+    SessionIdentity,
+    identify,
+)
 
 PROJECT = identify(Checkout(cwd="/repo", root="/repo"), ScopeConfig(project_id="acme"))
 IDENTITY = SessionIdentity(host="pi", key="29e67821bedc391a", lineage="s1", label="session.jsonl", origin="local")
@@ -207,6 +217,29 @@ async def test_retain_switched_off_retains_nothing() -> None:
     told = Told(retain=RetainConfig(enabled=False))
     told.host.add(said("a", None, "user", "one"))
     assert (await told.session.settled()).skipped == "disabled"
+
+
+async def test_a_session_opened_at_a_place_finds_its_project_once(tmp_path: Path) -> None:
+    settings = merge([Layer(origin="test", values={"scope": {"projectId": "acme"}})])
+    folder = tmp_path / "gone-later"
+    folder.mkdir()
+    place = SessionPlace(host="omp", cwd=str(folder), file="/tmp/session.jsonl", lineage="s1")
+    session = await Session.open(InProcessHost(), InMemoryBackend(), settings, place)
+    folder.rmdir()
+    assert session.project.id == "acme"
+    assert (session.identity.key, session.identity.lineage) == ("29e67821bedc391a", "s1")
+    assert session.identity.origin == "local"
+
+
+async def test_two_ephemeral_sessions_have_two_documents(tmp_path: Path) -> None:
+    place = SessionPlace(host="pi", cwd=str(tmp_path))
+    sessions = [await Session.open(InProcessHost(), InMemoryBackend(), merge([]), place) for _ in range(2)]
+    assert sessions[0].identity.document_id != sessions[1].identity.document_id
+
+
+async def test_a_session_in_no_project_is_refused() -> None:
+    with pytest.raises(NoProjectError):
+        await Session.open(InProcessHost(), InMemoryBackend(), merge([]), SessionPlace(host="pi", cwd="/"))
 
 
 async def test_the_host_in_this_process_appends_on_the_branch_it_was_meant_for() -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from attrs import define, field, frozen
 
 from hindbrain.contracts import Backend, BackendError, Branch, Message, OperationStatus, TextPart
-from hindbrain.generic._config import Settings, memory_config
+from hindbrain.generic._config import Settings
 from hindbrain.generic._host import InProcessHost
-from hindbrain.generic._open import SessionPlace, find_project, name_session, origin_of
+from hindbrain.generic._open import SessionPlace
 from hindbrain.generic._session import ContextPatch, Session, SettledTurn
 from hindbrain.memory import EntryIndex
 from hindbrain.memory.sessions import LineProblem, SessionFile, read_session
@@ -127,15 +127,8 @@ class Replay:
         cwd = (header.cwd if header else None) or str(self._path.parent)
         name = (header.host if header else None) or "pi"
         place = SessionPlace(host=name, cwd=cwd, file=str(self._path), lineage=header.id if header else None)
-        project = await find_project(cwd, self._settings)
-        session = Session(
-            host=host,
-            backend=self._backend,
-            config=memory_config(self._settings),
-            project=project,
-            identity=name_session(place, origin_of(self._settings)),
-        )
-        self.report.host, self.report.project, self.report.bank = name, project.id, session.banks[0]
+        session = await Session.open(host, self._backend, self._settings, place)
+        self.report.host, self.report.project, self.report.bank = name, session.project.id, session.banks[0]
         self.report.entries, self.report.problems = len(recorded.entries), recorded.problems
         return session
 

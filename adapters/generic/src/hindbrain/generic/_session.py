@@ -19,6 +19,8 @@ from hindbrain.contracts import (
     TelemetryEvent,
     TextPart,
 )
+from hindbrain.generic._config import Settings, memory_config
+from hindbrain.generic._open import SessionPlace, find_project, name_session, origin_of
 from hindbrain.generic._pending import Flush, PendingRetains
 from hindbrain.memory import (
     MemoryConfig,
@@ -88,7 +90,7 @@ class Session:
         identity: SessionIdentity,
         now: Callable[[], str] = utc_now,
     ) -> None:
-        """Compose a session; :meth:`open` is the same with the parts looked up.
+        """Compose a session of parts; :meth:`open` looks them up from settings and place.
 
         Args:
             host: where the conversation lives.
@@ -109,6 +111,24 @@ class Session:
         self._warned: set[str] = set()
         self._one_at_a_time = asyncio.Lock()
         self._scopes = recall_scopes(config, project, identity.host)
+
+    @classmethod
+    async def open(cls, host: Host, backend: Backend, settings: Settings, place: SessionPlace) -> Session:
+        """Open the session of a place: its project is found once, here, and stays what it is until the end.
+
+        Args:
+            host: where the conversation lives.
+            backend: where memory lives; the session does not close it.
+            settings: the effective settings.
+            place: the host's name, the working directory and the session file.
+
+        Raises:
+            NoProjectError: the directory is no project; memory must stay off.
+            InvalidValueError: the settings name an address that is refused.
+        """
+        project = await find_project(place.cwd, settings)
+        identity = name_session(place, origin_of(settings))
+        return cls(host=host, backend=backend, config=memory_config(settings), project=project, identity=identity)
 
     @property
     def project(self) -> Project:
