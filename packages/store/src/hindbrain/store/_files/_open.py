@@ -50,15 +50,19 @@ def open_state(layer: FileLayer, path: Path, flags: int) -> int:
             raise _refused(path) from error
         raise
     try:
-        found = uninterrupted(layer.fstat, fd)
-        if not stat.S_ISREG(found.st_mode) or not is_mine(found):
-            raise _refused(path)
-        if stat.S_IMODE(found.st_mode) != PRIVATE_FILE:
-            uninterrupted(layer.fchmod, fd, PRIVATE_FILE)
+        _keep_private(layer, fd, path)
     except BaseException:
         close(layer, fd)
         raise
     return fd
+
+
+def _keep_private(layer: FileLayer, fd: int, path: Path) -> None:
+    found = uninterrupted(layer.fstat, fd)
+    if not stat.S_ISREG(found.st_mode) or not is_mine(found):
+        raise _refused(path)
+    if stat.S_IMODE(found.st_mode) != PRIVATE_FILE:
+        uninterrupted(layer.fchmod, fd, PRIVATE_FILE)
 
 
 def _refused(path: Path) -> StateFileError:

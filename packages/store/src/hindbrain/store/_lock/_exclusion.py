@@ -68,7 +68,7 @@ class ByOs:
     def renew(self, me: Owner) -> None:
         self.record.write(me)
 
-    def release(self, me: Owner, *, recorded: bool) -> None:
+    def release(self, me: Owner, *, recorded: bool) -> None:  # noqa: ARG002 - under the OS lock the record is mine
         if recorded:
             remove(self.record.layer, self.record.path)
         self.file.release()
