@@ -75,7 +75,7 @@ class EmbeddedBackend:
         """Store an item. The same operation id in the same bank changes nothing more.
 
         Raises:
-            BackendRequestError: an id or the item's time is refused.
+            BackendRequestError: an id is refused.
             OperationConflictError: another bank used the operation id.
             StoreError: the disk said no; nothing was stored.
         """

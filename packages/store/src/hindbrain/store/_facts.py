@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 
 from attrs import field, frozen
 
-from hindbrain.contracts import BackendRequestError, FactType, RetainItem, observation_tags, scrub
+from hindbrain.contracts import FactType, RetainItem, observation_tags, scrub
 from hindbrain.store._cut import Piece, cut
 from hindbrain.store._words import words
 
-_UNSET = "unset"
 _AGENT_ROLES = frozenset({"assistant", "toolCall", "toolResult", "bashExecution"})
 
 
@@ -68,24 +67,6 @@ def read_time(text: str | None) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
-def item_time(item: RetainItem, now: datetime) -> str | None:
-    """When the item was said: its own time, now where it names none, None where it is ``unset``.
-
-    Raises:
-        BackendRequestError: the time cannot be read.
-    """
-    if item.timestamp == _UNSET:
-        return None
-    if item.timestamp is None:
-        return now.isoformat()
-    if read_time(item.timestamp) is None:
-        raise BackendRequestError(
-            "The timestamp is refused and nothing was stored.",
-            next_step="Use ISO 8601 with a zone, such as 2026-01-31T09:30:00Z.",
-        )
-    return item.timestamp
-
-
 def _about(piece: Piece, context: str | None, moment: datetime | None) -> str:
     day = f"{moment:%A %d %B %Y}" if moment is not None else ""
     known = words(" ".join([piece.role or "", piece.tool or "", context or "", day]))
@@ -117,12 +98,8 @@ def _metadata(metadata: Mapping[str, str]) -> str:
 
 
 def prepare(item: RetainItem, now: datetime) -> Prepared:
-    """Make the rows of an item. Pure: same item and time, same rows.
-
-    Raises:
-        BackendRequestError: the item's time cannot be read.
-    """
-    at = item_time(item, now)
+    """Make the rows of an item. Pure: same item and time, same rows. ``now`` is the time of an item that names none."""
+    at = item.timestamp or now.isoformat()
     context = clean(item.context) if item.context is not None else None
     rows = tuple(_row(piece, context) for piece in cut(item.content, at, clean))
     counts = Counter(word for row in rows for word in {*row.words.split(), *row.about.split()})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -12,26 +11,33 @@ from typing import TypeVar
 from hindbrain.store._errors import StoreClosedError, translated
 
 T = TypeVar("T")
+_LOOK_EVERY = 10_000
+"""Instructions of SQLite's machine, well under a millisecond."""
 
 
 class Job:
-    """One piece of work. The thread names the connection it uses; the caller may stop it."""
+    """One piece of work. The thread names the connection it uses; the caller may stop it from another thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._connections: list[sqlite3.Connection] = []
         self._stopped = False
 
     def uses(self, connection: sqlite3.Connection) -> None:
-        """Say which connection works for this job from now on."""
-        with self._lock:
-            self._connection = connection
+        """Let SQLite look now and then whether this job is still wanted.
+
+        Asking SQLite to interrupt from outside would miss a statement that is only about to begin.
+        """
+        connection.set_progress_handler(self._unwanted, _LOOK_EVERY)
+        self._connections.append(connection)
         self.check()
 
     def done(self) -> None:
-        """Let go of the connection, so that a late stop cannot interrupt the next job."""
-        with self._lock:
-            self._connection = None
+        """Let go of the connections."""
+        while self._connections:
+            self._connections.pop().set_progress_handler(None, 0)
+
+    def _unwanted(self) -> bool:
+        return self._stopped
 
     def check(self) -> None:
         """Stop here if nobody waits any more.
@@ -43,11 +49,8 @@ class Job:
             raise JobStopped
 
     def stop(self) -> None:
-        """Interrupt the running statement, and let no other begin."""
-        with self._lock:
-            self._stopped = True
-            if self._connection is not None:
-                self._connection.interrupt()
+        """Interrupt the running statement soon, and let no other begin."""
+        self._stopped = True
 
 
 class JobStopped(Exception):  # noqa: N818  (a signal between two threads, never seen by a caller)
