@@ -1,0 +1,33 @@
+"""How far each session has been retained, by what its entries are and not by where they stand."""
+
+from hindbrain.store._cursors._advance import Move, advance, move, new_entries
+from hindbrain.store._cursors._book import Book, Lineage
+from hindbrain.store._cursors._cursor import HEADS, TAIL, Cursor, Head, Identity
+from hindbrain.store._cursors._errors import CursorsNewerError
+from hindbrain.store._cursors._file import Cursors
+from hindbrain.store._cursors._fingerprint import fingerprint, fold, legacy_fingerprint
+from hindbrain.store._cursors._migrate import OldSession, adopted, old_sessions
+from hindbrain.store._cursors._replay import replay
+
+__all__ = [
+    "HEADS",
+    "TAIL",
+    "Book",
+    "Cursor",
+    "Cursors",
+    "CursorsNewerError",
+    "Head",
+    "Identity",
+    "Lineage",
+    "Move",
+    "OldSession",
+    "adopted",
+    "advance",
+    "fingerprint",
+    "fold",
+    "legacy_fingerprint",
+    "move",
+    "new_entries",
+    "old_sessions",
+    "replay",
+]

@@ -1,0 +1,90 @@
+"""The two questions to a cursor: what is new, and where does it stand once that is retained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
+from attrs import frozen
+
+from hindbrain.contracts import Branch, Coverage, Entry
+from hindbrain.store._cursors._anchor import history
+from hindbrain.store._cursors._cursor import TAIL, Cursor, Head, Identity
+from hindbrain.store._cursors._fingerprint import fingerprint, fold
+from hindbrain.store._cursors._look import Sight, look
+
+
+def new_entries(branch: Branch, cursor: Cursor) -> tuple[Entry, ...]:
+    """The messages of the branch that were never retained, in its order: edits first, they lie before what is new.
+
+    An entry without a message (a compaction, a label, a ledger's record) has nothing to retain and never counts. The
+    branch may hold one run's entries only. Cost: the new entries and at most the 200 of the tail.
+
+    Source: decisions.md, "Durability" (cursors); seed "Automatic retain"; spec/memory.md section 19, 3a and 3b.
+    """
+    sight = look(branch, cursor)
+    return (*sight.edits, *sight.fresh)
+
+
+@frozen
+class Move:
+    """A cursor's move over entries that were retained, or that were skipped for good.
+
+    ``head`` is where it stands now, ``first_id`` the first entry taken, ``after_id`` the retained entry that the new
+    ones follow, None where there is none or where only edits were taken.
+    """
+
+    cursor: Cursor
+    head: Head
+    first_id: str
+    after_id: str | None
+    identities: tuple[Identity, ...]
+
+    def coverage(self, lineage: str, bank: str) -> Coverage:
+        """The move as a job carries it, so that the durable job is the move."""
+        return Coverage(
+            lineage=lineage,
+            bank=bank,
+            first_id=self.first_id,
+            last_id=self.head.last_id,
+            chain=self.head.chain,
+            after_id=self.after_id,
+            count=self.head.count,
+            tail=tuple((each.entry_id, each.fingerprint) for each in self.identities[-TAIL:]),
+        )
+
+
+def move(cursor: Cursor, branch: Branch, entries: Iterable[Entry]) -> Move | None:
+    """Move over the ``entries`` that are retained now; None where none of them is new.
+
+    They are counted up to the first new message that is not among them: what lies behind a gap is offered again, and
+    the gap is never passed. Their content is taken as given, whatever the branch says by now.
+    """
+    sight = look(branch, cursor)
+    given = {entry.id: entry for entry in entries}
+    taken = [given[entry.id] for entry in takewhile(lambda each: each.id in given, sight.fresh)]
+    edits = [given[entry.id] for entry in sight.edits if entry.id in given]
+    if not taken and not edits:
+        return None
+    identities = tuple(Identity(entry.id, fingerprint(entry)) for entry in (*edits, *taken))
+    head = _head(sight, branch, taken, changed=bool(edits))
+    moved = sight.cursor.with_head(head, instead_of=sight.anchor).with_tail(identities)
+    after_id = None if head.last_id == sight.anchor else sight.anchor
+    return Move(moved, head, identities[0].entry_id, after_id, identities)
+
+
+def advance(cursor: Cursor, branch: Branch, entries: Iterable[Entry]) -> Cursor:
+    """The cursor after ``move``, or the same one."""
+    moved = move(cursor, branch, entries)
+    return cursor if moved is None else moved.cursor
+
+
+def _head(sight: Sight, branch: Branch, taken: Sequence[Entry], *, changed: bool) -> Head:
+    last_id = taken[-1].id if taken else sight.anchor or ""
+    before = next((head for head in sight.cursor.heads if head.last_id == sight.anchor), None)
+    prints = [fingerprint(entry) for entry in taken]
+    if before is not None and before.count and not changed:
+        return Head(last_id, fold(prints, before.chain), before.count + len(prints))
+    if (messages := history(branch, last_id)) is not None:
+        return Head(last_id, fold(map(fingerprint, messages)), len(messages))
+    return Head(last_id, fold(prints, before.chain if before else ""), 0)

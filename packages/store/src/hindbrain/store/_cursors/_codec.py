@@ -1,0 +1,102 @@
+"""The cursor file, version 4: the book as JSON and back.
+
+``{"version": 4, "seal": hex, "lineages": {lineage: {"documents": {session id: key}, "banks": {bank: {"heads":
+[{"lastId", "chain", "count"}], "tail": [[entry id, fingerprint]]}}}}}``. The versions 1 to 3 are the older formats'.
+
+Source: decisions.md, "Durability" (cursors, seal).
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from hindbrain.contracts import JsonValue
+from hindbrain.store._cursors._book import Book, Lineage
+from hindbrain.store._cursors._cursor import Cursor, Head, Identity
+from hindbrain.store._seal import SealKey
+from hindbrain.store._sealed import Distrust, Sealed, open_document, seal_document
+
+VERSION = 4
+RECENT = 64
+"""How many lineages keep their tails. Of those that moved longer ago the heads are kept, which hold what is retained;
+only edits of theirs are no longer seen. So a turn writes a bounded file, whatever the project's age."""
+
+_PLACE = "retain-cursors"
+
+
+@frozen
+class Older:
+    """A file of an older format, not yet read further: without a seal, so only a hint."""
+
+    body: JsonValue
+
+
+@frozen
+class Newer:
+    """A file that a newer version of this store sealed."""
+
+    version: int
+
+
+def encode(book: Book, key: SealKey) -> bytes:
+    """The bytes of the file."""
+    old = max(0, len(book.lineages) - RECENT)
+    lineages = {
+        name: {
+            "documents": dict(each.documents),
+            "banks": {bank: _cursor_json(cursor, tail=place >= old) for bank, cursor in each.banks.items()},
+        }
+        for place, (name, each) in enumerate(book.lineages.items())
+    }
+    return seal_document(key, _PLACE, VERSION, {"lineages": lineages})
+
+
+def _cursor_json(cursor: Cursor, *, tail: bool) -> JsonValue:
+    return {
+        "heads": [{"lastId": head.last_id, "chain": head.chain, "count": head.count} for head in cursor.heads],
+        "tail": [[each.entry_id, each.fingerprint] for each in cursor.tail] if tail else [],
+    }
+
+
+def decode(data: bytes, key: SealKey) -> Book | Older | Newer | Distrust:
+    """The book in the bytes of a file, or what else they are. Any bytes may be given.
+
+    Only the seal makes a book: an unsealed or foreign file came with a cloned repository, or was changed.
+    """
+    found = open_document(key, _PLACE, data)
+    if isinstance(found, Sealed):
+        if found.version > VERSION:
+            return Newer(found.version)
+        try:
+            return _book(found.body["lineages"])
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return Distrust.MALFORMED
+    if found.reason is Distrust.UNSEALED and _is_older(found.body):
+        return Older(found.body)
+    return found.reason
+
+
+def _is_older(body: JsonValue) -> bool:
+    version = body.get("version")
+    if version is None:
+        return not body or any(isinstance(value, list) for value in body.values())
+    return isinstance(version, int) and not isinstance(version, bool) and version in {2, 3}
+
+
+def _book(lineages: JsonValue) -> Book:
+    return Book(
+        {
+            name: Lineage(
+                {bank: _cursor(cursor) for bank, cursor in each["banks"].items()},
+                {str(session): str(key) for session, key in each["documents"].items()},
+            )
+            for name, each in lineages.items()
+        }
+    )
+
+
+def _cursor(value: JsonValue) -> Cursor:
+    return Cursor(
+        heads=tuple(Head(str(each["lastId"]), str(each["chain"]), int(each["count"])) for each in value["heads"]),
+        tail=tuple(Identity(str(entry_id), str(fingerprint)) for entry_id, fingerprint in value["tail"]),
+    )

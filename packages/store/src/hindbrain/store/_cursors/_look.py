@@ -1,0 +1,109 @@
+"""What a branch has that a cursor has not.
+
+The walk begins at the leaf and ends at the first entry that is retained, so that a turn costs its new entries and the
+tail, not the history. Only where a branch leaves the retained ones before the tail is their whole path walked, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from hindbrain.contracts import Branch, Entry
+from hindbrain.store._cursors._anchor import reanchored
+from hindbrain.store._cursors._cursor import TAIL, Cursor, is_position
+from hindbrain.store._cursors._fingerprint import fingerprint
+
+
+@frozen
+class Sight:
+    """A branch as a cursor sees it.
+
+    ``fresh`` are the messages after ``anchor``, the last retained entry of the branch (None: nothing of it is
+    retained). ``edits`` are messages up to the anchor that say something else than what was retained. Both in the
+    order of the branch. ``cursor`` is the one given, or the same brought into line with a file that gave its entries
+    new ids.
+    """
+
+    cursor: Cursor
+    fresh: tuple[Entry, ...]
+    edits: tuple[Entry, ...] = ()
+    anchor: str | None = None
+
+
+def back(branch: Branch, start: str | None) -> Iterator[Entry]:
+    """The entries from ``start`` towards the root, one look-up each; a missing parent or a cycle ends it."""
+    seen: set[str] = set()
+    while start is not None and start not in seen and (entry := branch.entries.get(start)) is not None:
+        seen.add(start)
+        yield entry
+        start = entry.parent_id
+
+
+def look(branch: Branch, cursor: Cursor) -> Sight:
+    """See what of the branch is not retained."""
+    sight = _look(branch, cursor)
+    if sight.anchor is None and sight.fresh:
+        moved = reanchored(branch, cursor)
+        if moved is not cursor:
+            return _look(branch, moved)
+    return sight
+
+
+def _look(branch: Branch, cursor: Cursor) -> Sight:
+    contents = cursor.contents()
+    heads = {head.last_id for head in cursor.heads}
+    walked: list[Entry] = []
+    for entry in back(branch, branch.leaf_id):
+        if _is_retained(entry, heads, contents):
+            edits = tuple(_edits(branch, entry.id, contents))
+            return Sight(cursor, _messages(walked), edits, entry.id)
+        walked.append(entry)
+    before = walked[-1].parent_id if walked else None
+    if before is not None and (before in heads or before in contents):
+        # The host gave this run's entries alone, and they go on from what is retained.
+        return Sight(cursor, _messages(walked), (), before)
+    return _below_the_tail(branch, cursor, walked)
+
+
+def _is_retained(entry: Entry, heads: set[str], contents: dict[str, set[str]]) -> bool:
+    if is_position(entry.id):
+        return entry.id in contents and fingerprint(entry) in contents[entry.id]
+    return entry.id in heads or entry.id in contents
+
+
+def _messages(walked: list[Entry]) -> tuple[Entry, ...]:
+    return tuple(entry for entry in reversed(walked) if entry.message is not None)
+
+
+def _edits(branch: Branch, anchor: str, contents: dict[str, set[str]]) -> list[Entry]:
+    found: list[Entry] = []
+    left = len(contents)
+    messages = 0
+    for entry in back(branch, anchor):
+        if left == 0 or messages == TAIL:
+            break
+        if entry.message is None:
+            continue
+        messages += 1
+        if entry.id in contents:
+            left -= 1
+            if fingerprint(entry) not in contents[entry.id]:
+                found.append(entry)
+    return found[::-1]
+
+
+def _below_the_tail(branch: Branch, cursor: Cursor, walked: list[Entry]) -> Sight:
+    retained: set[str] = set()
+    for head in cursor.heads:
+        if is_position(head.last_id):
+            continue
+        for entry in back(branch, head.last_id):
+            if entry.id in retained:
+                break
+            retained.add(entry.id)
+    for place, entry in enumerate(walked):
+        if entry.id in retained:
+            return Sight(cursor, _messages(walked[:place]), (), entry.id)
+    return Sight(cursor, _messages(walked))
