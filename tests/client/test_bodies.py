@@ -20,6 +20,7 @@ from hindbrain.contracts import (
     TagsMatch,
     UpdateMode,
 )
+from hindbrain.contracts.testing import planted_secrets
 
 OPERATION = "2de40b13-52e9-41d7-877e-8d3fc4a21637"
 
@@ -170,3 +171,18 @@ def test_half_a_surrogate_pair_is_refused_without_a_trace_of_the_text() -> None:
 def test_a_request_over_the_bound_is_refused() -> None:
     with pytest.raises(TooLargeError, match=str(MAX_REQUEST)):
         retain_body(RetainItem(content="x" * MAX_REQUEST, document_id="d"), OPERATION)
+
+
+def test_no_planted_secret_stands_in_a_body() -> None:
+    planted = planted_secrets()
+    text = "\n".join(secret.text for secret in planted)
+    item = RetainItem(content=text, document_id="d", context=text, metadata={"note": text})
+    sent = retain_body(item, OPERATION) + recall_body(RecallQuery(text=text))
+    assert b"worked" in sent
+    assert [s.family for s in planted if s.core.encode() in sent] == []
+
+
+def test_texts_that_were_scrubbed_before_can_go_as_they_are() -> None:
+    secret = planted_secrets()[0]
+    item = RetainItem(content=secret.text, document_id="d")
+    assert secret.core.encode() in retain_body(item, OPERATION, clean=str)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from hindbrain.client._errors import TooLargeError, UnsendableError
 from hindbrain.contracts import (
@@ -14,14 +15,19 @@ from hindbrain.contracts import (
     TagGroup,
     TagLeaf,
     TagOr,
+    scrub,
 )
+
+Clean: TypeAlias = Callable[[str], str]
 
 MAX_REQUEST = 8 * 1024 * 1024
 """Bytes of the largest request. The server has no bound of its own (captures e020, e021)."""
 
 
-def retain_body(item: RetainItem, operation_id: str) -> bytes:
+def retain_body(item: RetainItem, operation_id: str, *, clean: Clean = scrub) -> bytes:
     """One item, asynchronous, under the caller's operation id.
+
+    ``clean`` takes secrets out of content, context and metadata values; ids and tags go as they are.
 
     Raises:
         UnsendableError: the text is not well formed.
@@ -31,11 +37,11 @@ def retain_body(item: RetainItem, operation_id: str) -> bytes:
     """
     scopes = item.observation_scopes
     one: dict[str, Any] = {
-        "content": item.content,
+        "content": clean(item.content),
         "document_id": item.document_id,
-        "context": item.context,
+        "context": item.context and clean(item.context),
         "tags": list(item.tags) or None,
-        "metadata": dict(item.metadata) or None,
+        "metadata": {key: clean(value) for key, value in item.metadata.items()} or None,
         "update_mode": item.update_mode.value,
         "timestamp": item.timestamp,
         "observation_scopes": scopes if scopes is None or isinstance(scopes, str) else [list(row) for row in scopes],
@@ -44,8 +50,10 @@ def retain_body(item: RetainItem, operation_id: str) -> bytes:
     return _encoded({"items": [_set(one)], "async": True, "operation_id": operation_id})
 
 
-def recall_body(query: RecallQuery) -> bytes:
-    """The question with only what is set. Entities are always switched off: the server sends them by default.
+def recall_body(query: RecallQuery, *, clean: Clean = scrub) -> bytes:
+    """The question with only what is set; ``clean`` takes secrets out of its text.
+
+    Entities are always switched off: the server sends them by default.
 
     An empty tag list never goes with a match mode: with ``exact`` the list is left out, which the server reads as
     "untagged only", and every other mode refuses it when the query is built.
@@ -61,7 +69,7 @@ def recall_body(query: RecallQuery) -> bytes:
         include["source_facts"] = {"max_tokens": query.source_fact_tokens}
     floors = query.min_scores
     body: dict[str, Any] = {
-        "query": query.text,
+        "query": clean(query.text),
         "types": [t.value for t in query.types or ()] or None,
         "budget": query.budget.value,
         "max_tokens": query.max_tokens,

@@ -33,6 +33,7 @@ from hindbrain.contracts import (
     check_bank,
     check_document_id,
     check_operation_id,
+    scrub,
 )
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class HindsightClient:
             endpoint, kind=config.transport, connections=config.max_in_flight, tls=tls
         )
         self._slots = asyncio.Semaphore(config.max_in_flight)
+        self._clean: Callable[[str], str] = scrub if config.scrub else str
         self._closed = False
 
     def __repr__(self) -> str:
@@ -112,7 +114,7 @@ class HindsightClient:
 
         Source: S2-retain-006; captures a048 to a055.
         """
-        body = retain_body(item, check_operation_id(operation_id))
+        body = retain_body(item, check_operation_id(operation_id), clean=self._clean)
         answer = await self._send(Route.RETAIN, bank, body=body)
         return _read(answer, lambda: read_retained(answer.body))
 
@@ -139,7 +141,7 @@ class HindsightClient:
         if not query.askable:
             return Recall()
         try:
-            answer = await self._send_again(Route.RECALL, bank, body=recall_body(query))
+            answer = await self._send_again(Route.RECALL, bank, body=recall_body(query, clean=self._clean))
         except NotFoundError:
             return Recall()
         return _read(answer, lambda: read_recall(answer.body, query))

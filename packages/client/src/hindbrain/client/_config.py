@@ -56,7 +56,8 @@ class ClientConfig:
 
     ``deadline`` is the seconds one attempt may take in all: waiting for a free slot, connecting, headers and body.
     A user may set 1 to 60 (:func:`deadline_from_ms`); code may set less. ``max_in_flight`` bounds the requests under
-    way at once.
+    way at once. ``scrub`` takes secrets out of every text that is sent; switch it off only for texts that were scrubbed
+    before.
 
     Raises:
         InvalidValueError: a number is out of range.
@@ -66,6 +67,7 @@ class ClientConfig:
     max_in_flight: int = 8
     transport: TransportKind = field(default=TransportKind.HTTPX, converter=_kind)
     retry: RetryPolicy = Factory(RetryPolicy)
+    scrub: bool = True
 
     def __attrs_post_init__(self) -> None:
         if not 0 < self.deadline <= MAX_DEADLINE:
