@@ -1,6 +1,14 @@
 """What the store asks of a disk, and the few safe ways it uses it."""
 
-from hindbrain.store._files._atomic import atomic_replace, quarantine, sync_dir, write_all
+from hindbrain.store._files._atomic import (
+    atomic_replace,
+    create_temporary,
+    quarantine,
+    remove_leftovers,
+    sync_dir,
+    write_all,
+    write_new,
+)
 from hindbrain.store._files._errors import (
     StateDirError,
     StateFileError,
@@ -9,10 +17,11 @@ from hindbrain.store._files._errors import (
     uninterrupted,
 )
 from hindbrain.store._files._layer import FileLayer, OsFileLayer
-from hindbrain.store._files._open import open_state, read_file
-from hindbrain.store._files._state_dir import StateDir
+from hindbrain.store._files._open import close_file, open_state, read_file, remove_file
+from hindbrain.store._files._state_dir import PRIVATE_DIR, StateDir, check_dir, make_private_dir
 
 __all__ = [
+    "PRIVATE_DIR",
     "FileLayer",
     "OsFileLayer",
     "StateDir",
@@ -20,11 +29,18 @@ __all__ = [
     "StateFileError",
     "StateFileTooLargeError",
     "atomic_replace",
+    "check_dir",
+    "close_file",
+    "create_temporary",
     "disk_errors",
+    "make_private_dir",
     "open_state",
     "quarantine",
     "read_file",
+    "remove_file",
+    "remove_leftovers",
     "sync_dir",
     "uninterrupted",
     "write_all",
+    "write_new",
 ]

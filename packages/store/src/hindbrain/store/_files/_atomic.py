@@ -5,15 +5,17 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import re
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from hindbrain.store._files._errors import uninterrupted
 from hindbrain.store._files._layer import FileLayer
-from hindbrain.store._files._open import close, open_state, remove
+from hindbrain.store._files._open import close_file, open_state, remove_file
 
 _numbers = itertools.count()
+_TEMPORARY = re.compile(r"\.[0-9]+-[0-9]+\.tmp")
 
 
 def write_all(layer: FileLayer, fd: int, data: bytes) -> None:
@@ -39,6 +41,28 @@ def sync_dir(layer: FileLayer, path: Path) -> None:
     uninterrupted(layer.sync_dir, path)
 
 
+def write_new(layer: FileLayer, path: Path, data: bytes, *, durable: bool) -> None:
+    """Make a file that is not there yet, and leave nothing behind where that fails.
+
+    Raises:
+        FileExistsError: it is there; it was left as it is.
+        OSError: the disk's own.
+    """
+    try:
+        fd = open_state(layer, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            write_all(layer, fd, data)
+            if durable:
+                uninterrupted(layer.fsync, fd)
+        finally:
+            close_file(layer, fd)
+    except FileExistsError:
+        raise
+    except BaseException:
+        remove_file(layer, path)
+        raise
+
+
 def create_temporary(layer: FileLayer, path: Path, data: bytes) -> Path:
     """Write a new synced file beside ``path``; its name is durable only after ``sync_dir``.
 
@@ -48,18 +72,19 @@ def create_temporary(layer: FileLayer, path: Path, data: bytes) -> Path:
     while True:
         temporary = path.with_name(f"{path.name}.{os.getpid()}-{next(_numbers)}.tmp")
         with suppress(FileExistsError):
-            fd = open_state(layer, temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-            break
-    try:
-        try:
-            write_all(layer, fd, data)
-            uninterrupted(layer.fsync, fd)
-        finally:
-            close(layer, fd)
-    except BaseException:
-        remove(layer, temporary)
-        raise
-    return temporary
+            write_new(layer, temporary, data, durable=True)
+            return temporary
+
+
+def remove_leftovers(layer: FileLayer, path: Path) -> None:
+    """Remove the temporary files that killed processes left beside ``path``. Call it under the lock of the file.
+
+    Raises:
+        OSError: the folder could not be read.
+    """
+    for name in uninterrupted(layer.listdir, path.parent):
+        if name.startswith(path.name) and _TEMPORARY.fullmatch(name, len(path.name)):
+            remove_file(layer, path.with_name(name))
 
 
 def atomic_replace(layer: FileLayer, path: Path, data: bytes) -> None:
@@ -76,7 +101,7 @@ def atomic_replace(layer: FileLayer, path: Path, data: bytes) -> None:
     try:
         uninterrupted(layer.replace, temporary, path)
     except BaseException:
-        remove(layer, temporary)
+        remove_file(layer, temporary)
         raise
     sync_dir(layer, path.parent)
 

@@ -22,13 +22,13 @@ def is_mine(found: os.stat_result) -> bool:
     return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
 
 
-def close(layer: FileLayer, fd: int) -> None:
+def close_file(layer: FileLayer, fd: int) -> None:
     """Close; an interrupted close has closed too."""
     with suppress(InterruptedError):
         layer.close(fd)
 
 
-def remove(layer: FileLayer, path: Path) -> None:
+def remove_file(layer: FileLayer, path: Path) -> None:
     """Remove a file that nobody needs; it does not matter if that fails."""
     with suppress(OSError):
         uninterrupted(layer.unlink, path)
@@ -52,7 +52,7 @@ def open_state(layer: FileLayer, path: Path, flags: int) -> int:
     try:
         _keep_private(layer, fd, path)
     except BaseException:
-        close(layer, fd)
+        close_file(layer, fd)
         raise
     return fd
 
@@ -91,4 +91,4 @@ def read_file(layer: FileLayer, path: Path, limit: int) -> bytes | None:
                 raise StateFileTooLargeError(f"{path} is larger than {limit} bytes; it was not read.")
         return b"".join(parts)
     finally:
-        close(layer, fd)
+        close_file(layer, fd)

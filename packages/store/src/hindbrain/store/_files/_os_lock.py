@@ -8,9 +8,12 @@ if sys.platform == "win32":
     import msvcrt
     import os
 
+    _FAR = 1 << 30
+    """Windows keeps others from reading what is locked, and the file's content is there to be read."""
+
     def try_lock(fd: int) -> bool:
         """Take the lock; False where another descriptor has it."""
-        os.lseek(fd, 0, os.SEEK_SET)
+        os.lseek(fd, _FAR, os.SEEK_SET)
         try:
             msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
         except PermissionError:
@@ -19,7 +22,7 @@ if sys.platform == "win32":
 
     def unlock(fd: int) -> None:
         """Give the lock back."""
-        os.lseek(fd, 0, os.SEEK_SET)
+        os.lseek(fd, _FAR, os.SEEK_SET)
         msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
 
 else:

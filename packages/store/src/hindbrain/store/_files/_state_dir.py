@@ -14,6 +14,7 @@ from hindbrain.store._files._layer import FileLayer
 from hindbrain.store._files._open import is_mine
 
 PRIVATE_DIR = 0o700
+"""The mode of every folder that the store makes."""
 _IGNORE_ALL = b"*\n"
 
 
@@ -37,11 +38,9 @@ class StateDir:
 
         Source: decisions.md, "Durability".
         """
+        if within is not None:
+            _check_between(layer, within, path)
         make_private_dir(layer, path)
-        for parent in path.parents:
-            if within is None or parent == within or not parent.is_relative_to(within):
-                break
-            check_dir(layer, parent)
         opened = cls(layer, path)
         opened._keep_private()
         opened._ignore()
@@ -75,13 +74,34 @@ class StateDir:
 
 
 def check_dir(layer: FileLayer, path: Path) -> int:
+    """The mode of a folder of this user.
+
+    Raises:
+        StateDirError: a link, no folder, or another user's.
+        OSError: the disk's own, such as FileNotFoundError.
+    """
     found = uninterrupted(layer.lstat, path)
     if not stat.S_ISDIR(found.st_mode) or not is_mine(found):
         raise StateDirError(f"{path} is a link, no folder, or belongs to another user; nothing was written there.")
     return found.st_mode
 
 
+def _check_between(layer: FileLayer, within: Path, path: Path) -> None:
+    folder = within
+    for part in path.relative_to(within).parts[:-1]:
+        folder /= part
+        try:
+            check_dir(layer, folder)
+        except FileNotFoundError:
+            return
+
+
 def make_private_dir(layer: FileLayer, path: Path) -> None:
+    """Make a folder, and those above it, where they are missing: 0700 whatever the umask, and durable.
+
+    Raises:
+        OSError: the disk's own.
+    """
     try:
         uninterrupted(layer.lstat, path)
     except FileNotFoundError:

@@ -7,8 +7,7 @@ from typing import Protocol
 
 from attrs import frozen
 
-from hindbrain.store._files import uninterrupted
-from hindbrain.store._files._open import remove
+from hindbrain.store._files import remove_file, uninterrupted
 from hindbrain.store._lock._errors import LockLostError
 from hindbrain.store._lock._flock import FileLock
 from hindbrain.store._lock._owner import Owner
@@ -46,7 +45,9 @@ class ByOs:
         try:
             free = self._is_free(me)
             if free and recorded:
-                self.record.write(me)
+                # It only tells others: a full disk must not keep a rewrite from making room.
+                with suppress(OSError):
+                    self.record.write(me)
         except BaseException:
             self.file.release()
             raise
@@ -59,8 +60,8 @@ class ByOs:
             return True
         owner = self.record.read()
         # A holder of this machine would have the OS lock, and writes its record whole: it is dead. Another program's
-        # record has no host, and another machine may see no OS locks: those are judged by their age.
-        if owner is not None and owner.host != me.host and not self.record.is_stale(owner, me):
+        # record has no host, and another machine may see no OS locks: those bind for as long as they are fresh.
+        if owner is not None and owner.host != me.host and self.record.is_fresh(owner, me):
             return False
         uninterrupted(self.record.layer.unlink, self.record.path)
         return True
@@ -70,7 +71,7 @@ class ByOs:
 
     def release(self, me: Owner, *, recorded: bool) -> None:  # noqa: ARG002 - under the OS lock the record is mine
         if recorded:
-            remove(self.record.layer, self.record.path)
+            remove_file(self.record.layer, self.record.path)
         self.file.release()
 
 

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from hindbrain.store._files import FileLayer, open_state, uninterrupted
+from hindbrain.store._files import FileLayer, open_state, remove_file, uninterrupted, write_all
+from hindbrain.store._lock._owner import Owner, read_owner
 
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 
 
 class FileLock:
-    """A lock on ``<folder>/os.lock``. The descriptor stays open between uses, so that a use costs one call.
+    """A lock on ``<folder>/os.lock``. The descriptor stays open between uses, so that a use costs little.
+
+    The file holds a record of the process that used it last: where a holder wrote no record of its own, others learn
+    here who it is.
 
     Attributes:
         works: False once the file system has said that it knows no locks.
     """
 
-    def __init__(self, layer: FileLayer, folder: Path) -> None:
+    def __init__(self, layer: FileLayer, folder: Path, me: Callable[[], Owner]) -> None:
         self._layer = layer
         self._path = folder / "os.lock"
+        self._me = me
+        self._mark = b""
         self._fd: int | None = None
         self._pid = 0
         self.works = True
@@ -46,11 +53,20 @@ class FileLock:
                 raise
             self.works = False
             self.close()
+            # An empty folder would pass for a lock that is being taken.
+            remove_file(self._layer, self._path)
+            with suppress(OSError):
+                uninterrupted(self._layer.rmdir, self._path.parent)
             return False
         if self._is_current(fd):
+            self._sign(fd)
             return True
         self.close()
         return False
+
+    def holder(self) -> Owner | None:
+        """The process that used the lock last, or None where that cannot be read."""
+        return read_owner(self._layer, self._path)
 
     def release(self) -> None:
         """Give it back, by closing where nothing else works."""
@@ -71,9 +87,17 @@ class FileLock:
         if self._fd is None or not self.is_open:
             # A descriptor that came through a fork shares its lock with the parent: it proves nothing here.
             self.close()
-            self._fd = open_state(self._layer, self._path, os.O_RDWR | os.O_CREAT)
+            self._fd = open_state(self._layer, self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             self._pid = os.getpid()
+            self._mark = self._me().to_bytes()
         return self._fd
+
+    def _sign(self, fd: int) -> None:
+        # It only tells others, so a disk that does not take it keeps nobody from working.
+        with suppress(OSError):
+            if uninterrupted(self._layer.pread, fd, len(self._mark) + 1, 0) != self._mark:
+                uninterrupted(self._layer.ftruncate, fd, 0)
+                write_all(self._layer, fd, self._mark)
 
     def _is_current(self, fd: int) -> bool:
         """Whether the locked file is still the one at the path: somebody may have removed the folder."""

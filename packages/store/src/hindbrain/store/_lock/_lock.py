@@ -34,7 +34,8 @@ def _token() -> str:
 class Hold:
     """A lock while it is held."""
 
-    def __init__(self, way: Exclusion, me: Owner, now: Callable[[], datetime]) -> None:
+    def __init__(self, folder: Path, way: Exclusion, me: Owner, now: Callable[[], datetime]) -> None:
+        self._folder = folder
         self._way = way
         self._me = me
         self._now = now
@@ -44,15 +45,18 @@ class Hold:
 
         Raises:
             LockLostError: another took it over, where OS locks do not work and the last renewal was too long ago.
-            OSError: the disk's own.
+            StoreError: the disk refused.
         """
         self._me = self._me.renewed(self._now())
-        self._way.renew(self._me)
+        with disk_errors(self._folder):
+            self._way.renew(self._me)
 
     def attempt(self, *, recorded: bool) -> bool:
+        """Take the lock if it is free."""
         return self._way.attempt(self._me, recorded=recorded)
 
     def release(self, *, recorded: bool) -> None:
+        """Give the lock back."""
         self._way.release(self._me, recorded=recorded)
 
 
@@ -88,7 +92,7 @@ class Lock:
         self._token = token
         self._host = host if host is not None else platform.node()
         self._record = Record(layer, folder, stale_after, running)
-        self._file = FileLock(layer, folder)
+        self._file = FileLock(layer, folder, self._me)
         self._file.works = os_locks
         self._by_os = ByOs(self._file, self._record)
         self._by_record = ByRecord(self._record)
@@ -138,7 +142,7 @@ class Lock:
         taken: list[Hold] = []
 
         def attempt() -> bool:
-            hold = Hold(self._by_os if self._file.works else self._by_record, self._me(), self._now)
+            hold = Hold(self.folder, self._by_os if self._file.works else self._by_record, self._me(), self._now)
             try:
                 if hold.attempt(recorded=recorded):
                     taken.append(hold)
@@ -153,7 +157,7 @@ class Lock:
 
     def _holder(self) -> Owner | None:
         with suppress(OSError):
-            return self._record.read()
+            return self._record.read() or self._file.holder()
         return None
 
     def _me(self) -> Owner:

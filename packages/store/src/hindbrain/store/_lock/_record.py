@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from hindbrain.store._errors import StoreUnavailableError
-from hindbrain.store._files import FileLayer, open_state, uninterrupted, write_all
-from hindbrain.store._files._open import close, remove
-from hindbrain.store._files._state_dir import PRIVATE_DIR, check_dir
+from hindbrain.store._files import PRIVATE_DIR, FileLayer, check_dir, remove_file, uninterrupted, write_new
 from hindbrain.store._lock._owner import Owner, is_running, read_owner
 
 STALE_AFTER = timedelta(seconds=30)
@@ -27,10 +24,10 @@ class Record:
     folder: Path
     stale_after: timedelta = STALE_AFTER
     running: Callable[[int], bool] = is_running
+    path: Path = field(init=False)
 
-    @property
-    def path(self) -> Path:
-        """Where the record lies."""
+    @path.default
+    def _path(self) -> Path:
         return self.folder / "owner"
 
     def read(self) -> Owner | None:
@@ -75,20 +72,24 @@ class Record:
         uninterrupted(self.layer.chmod, self.folder, PRIVATE_DIR)
         return True
 
+    def is_fresh(self, owner: Owner, me: Owner) -> bool:
+        """Whether the record was renewed lately, and not in a future that somebody made up."""
+        return abs(me.acquired_at - owner.acquired_at) <= self.stale_after
+
     def write(self, me: Owner) -> None:
         """Put my record in place of whatever is there. It tells, it does not guard, so it is not synced."""
         temporary = self.folder / f"owner.{me.token}.tmp"
+        write_new(self.layer, temporary, me.to_bytes(), durable=False)
         try:
-            self._create(temporary, me)
             uninterrupted(self.layer.replace, temporary, self.path)
         except BaseException:
-            remove(self.layer, temporary)
+            remove_file(self.layer, temporary)
             raise
 
-    def create(self, me: Owner) -> bool:
-        """Write my record where there is none; False where there is one."""
+    def create(self, me: Owner, path: Path | None = None) -> bool:
+        """Write my record, or my claim at ``path``, where there is none; False where there is one."""
         try:
-            self._create(self.path, me)
+            write_new(self.layer, path or self.path, me.to_bytes(), durable=False)
         except FileExistsError:
             return False
         return True
@@ -108,16 +109,16 @@ class Record:
         whose claimant died is claimed in turn. Whoever holds the last claim looks once more before the record changes.
         """
         claims = [self._claim(stale)]
-        while not self._create_claim(claims[-1], me):
+        while not self.create(me, claims[-1]):
             claimant = read_owner(self.layer, claims[-1])
-            if claimant is None or not self.is_stale(claimant, me):
+            if not self.is_stale(claimant, me) or self._claim(claimant) in claims:
                 return False
             claims.append(self._claim(claimant))
         unchanged = self.is_there() and self.read() == stale
         if unchanged:
             self.write(me)
         for claim in claims if unchanged else claims[-1:]:
-            remove(self.layer, claim)
+            remove_file(self.layer, claim)
         return unchanged
 
     def clear_folder(self) -> None:
@@ -125,29 +126,11 @@ class Record:
         with suppress(OSError):
             for name in uninterrupted(self.layer.listdir, self.folder):
                 if name == "os.lock" or name.startswith("owner."):
-                    remove(self.layer, self.folder / name)
+                    remove_file(self.layer, self.folder / name)
             uninterrupted(self.layer.rmdir, self.folder)
 
     def _claim(self, owner: Owner | None) -> Path:
         return self.folder / f"owner.{_plain(owner.token) if owner else 'unreadable'}.claim"
-
-    def _create_claim(self, path: Path, me: Owner) -> bool:
-        try:
-            self._create(path, me)
-        except FileExistsError:
-            return False
-        return True
-
-    def _create(self, path: Path, me: Owner) -> None:
-        fd = open_state(self.layer, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        try:
-            try:
-                write_all(self.layer, fd, me.to_bytes())
-            finally:
-                close(self.layer, fd)
-        except BaseException:
-            remove(self.layer, path)
-            raise
 
 
 def _plain(token: str) -> str:

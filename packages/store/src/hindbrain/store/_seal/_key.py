@@ -9,10 +9,17 @@ from pathlib import Path
 
 from hindbrain.contracts import Outcome
 from hindbrain.store._errors import StoreError
-from hindbrain.store._files import FileLayer, StateFileTooLargeError, disk_errors, read_file, sync_dir, uninterrupted
-from hindbrain.store._files._atomic import create_temporary
-from hindbrain.store._files._open import remove
-from hindbrain.store._files._state_dir import make_private_dir
+from hindbrain.store._files import (
+    FileLayer,
+    StateFileTooLargeError,
+    create_temporary,
+    disk_errors,
+    make_private_dir,
+    read_file,
+    remove_file,
+    sync_dir,
+    uninterrupted,
+)
 from hindbrain.store._seal._seal import KEY_BYTES, SealKey
 
 
@@ -60,4 +67,4 @@ def _make(layer: FileLayer, path: Path, secret: bytes) -> None:
         with suppress(FileExistsError):
             uninterrupted(layer.link, temporary, path)
     finally:
-        remove(layer, temporary)
+        remove_file(layer, temporary)

@@ -12,12 +12,17 @@ _CUTS_PER_LONG_WRITE = 64
 
 
 def file_states(file: File) -> list[bytes]:
-    """The bytes a file may have: every prefix of its unsynced changes and every cut of the last of them; one change
-    lost or one sector zeroed or stale while all others arrived.
+    """The bytes a file may have, first as if nothing unsynced had arrived, last as if all had.
+
+    Between the two: every prefix of the changes and every cut of its last one, one change lost, one sector zeroed, one
+    sector stale while all others arrived.
     """
     if not file.changes:
         return [file.durable]
-    return list(dict.fromkeys(_file_states(file)))
+    states = list(dict.fromkeys(_file_states(file)))
+    # The same bytes may have come up in between, so the last is put last.
+    states.remove(bytes(file.data))
+    return [*states, bytes(file.data)]
 
 
 def _file_states(file: File) -> Iterator[bytes]:

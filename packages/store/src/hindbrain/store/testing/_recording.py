@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
@@ -83,5 +84,5 @@ def replay(operations: Iterable[Operation], disk: MemoryLayer | None = None) -> 
             disk.write(args[0], args[1][: operation.result])
         elif operation.name in _CHANGING or operation.name == "close":
             getattr(disk, operation.name)(*args)
-        if operation.name in _CHANGING:
+        if operation.name in _CHANGING and not (operation.name == "open" and not args[1] & os.O_CREAT):
             yield number, disk
