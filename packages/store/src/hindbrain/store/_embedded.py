@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 from hindbrain.contracts import (
     Deleted,
@@ -120,6 +121,12 @@ class EmbeddedBackend:
         check_document_id(document_id)
         facts = await self._worker.run(lambda job: self._delete(job, bank, document_id))
         return Deleted(found=False) if facts is None else Deleted(found=True, facts=facts)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def close(self) -> None:
         """Finish what was begun, close the files and end the thread."""

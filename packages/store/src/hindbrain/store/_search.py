@@ -24,7 +24,7 @@ _LISTED = "(SELECT value FROM json_each(?))"
 _SPOT = "SELECT id, document, seq, turn, role, moment, words, about FROM fact"
 _BESIDE = """
 SELECT fact.id, document, seq, turn, role, moment, '', '' FROM json_each(?) AS place
-CROSS JOIN fact ON document = place.value ->> 0 AND seq = place.value ->> 1 AND
+CROSS JOIN fact ON document = json_extract(place.value, '$[0]') AND seq = json_extract(place.value, '$[1]') AND
 """
 
 
