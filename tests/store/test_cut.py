@@ -53,7 +53,7 @@ def test_turns_keep_speaker_time_tool_and_entry() -> None:
         {"role": "toolResult", "toolName": "bash", "isError": True, "content": [{"type": "text", "text": "no lamp"}]},
     )
     assert turns == [
-        Piece(text="Fix the lamp.", turn=0, role="user", at="2026-01-02T03:04:05Z", entry="e1"),
+        Piece(text="Fix the lamp.", turn=0, role="user", at="2026-01-02T03:04:05+00:00", entry="e1"),
         Piece(text="no lamp", turn=1, role="toolResult", at=AT, tool="bash", is_error=True),
     ]
 
@@ -88,7 +88,15 @@ def test_odd_parts_of_a_turn_give_nothing(odd: object) -> None:
 
 
 def test_a_time_that_cannot_be_read_is_the_items() -> None:
-    assert cut_turns({"role": "user", "timestamp": "yesterday", "content": "x"})[0].at == AT
+    for odd in ("yesterday", 1767323045000, None):
+        assert cut_turns({"role": "user", "timestamp": odd, "content": "x"})[0].at == AT
+
+
+def test_a_time_without_a_zone_is_utc() -> None:
+    assert (
+        cut_turns({"role": "user", "timestamp": "2026-01-02T03:04", "content": "x"})[0].at
+        == "2026-01-02T03:04:00+00:00"
+    )
 
 
 def test_text_is_cleaned_before_it_is_cut() -> None:

@@ -23,6 +23,7 @@ from hindbrain.store import (
     StoreReadOnlyError,
     StoreUnavailableError,
 )
+from hindbrain.store._connect import use_wal
 from hindbrain.store._errors import translated
 
 if TYPE_CHECKING:
@@ -108,6 +109,20 @@ async def test_a_locked_database_is_busy_and_may_be_tried_again(root: Path, keep
     other.close()
     await keep("The moon rises.", document_id="other")
     assert (await ask("moon")).facts
+
+
+def test_the_switch_to_the_write_ahead_log_waits_and_gives_up(tmp_path: Path) -> None:
+    first, second = (sqlite3.connect(tmp_path / "x", isolation_level=None, timeout=0) for _ in range(2))
+    first.execute("CREATE TABLE t (x)")
+    first.execute("BEGIN IMMEDIATE")
+    first.execute("INSERT INTO t VALUES (1)")
+    with pytest.raises(StoreBusyError), translated():
+        use_wal(second, 0.05)
+    first.execute("COMMIT")
+    use_wal(second, 0.05)
+    assert second.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    first.close()
+    second.close()
 
 
 async def test_a_full_disk_keeps_what_was_there_and_nothing_of_the_call(

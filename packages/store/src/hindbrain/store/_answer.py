@@ -17,7 +17,7 @@ _CHARACTERS = 4
 """Characters of a token, as every estimate of ours counts them."""
 _MOST_SOURCES = 50
 _FACT = """
-SELECT fact.key, fact.type, fact.text, fact.context, fact.origin, fact.at, fact.seq, fact.tagset,
+SELECT fact.key, fact.type, fact.text, fact.context, fact.origin, fact.at, fact.moment, fact.seq, fact.tagset,
   document.name, document.metadata, tagset.tags, scope.tagsets
 FROM fact JOIN document ON document.id = fact.document JOIN tagset ON tagset.id = fact.tagset
 JOIN scope ON scope.id = fact.scope
@@ -34,6 +34,7 @@ class _Found:
     context: str | None
     origin: str
     at: str | None
+    moment: int
     seq: int
     tagset: int
     document: str
@@ -84,7 +85,7 @@ def _observation(row: _Found, tags: str, sources: Sequence[_Found], scores: Scor
         context=row.context,
         tags=tuple(json.loads(tags)),
         metadata=row.known,
-        mentioned_at=max((source.at for source in sources if source.at), default=row.at),
+        mentioned_at=max(sources, key=lambda source: source.moment, default=row).at,
         source_fact_ids=tuple(source.id for source in sources),
         scores=scores,
     )

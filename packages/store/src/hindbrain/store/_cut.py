@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeAlias
 
 from attrs import field, frozen
@@ -90,7 +90,7 @@ def _word(turn: dict[str, JsonValue], name: str, clean: Clean) -> str | None:
 def _turn(turn: dict[str, JsonValue], number: int, at: str | None, clean: Clean) -> Iterator[Piece]:
     content = turn.get("content")
     role, tool, entry = (_word(turn, name, clean) for name in ("role", "toolName", "id"))
-    said_at = turn.get("timestamp")
+    said_at = read_time(turn.get("timestamp"))
     for part in content if isinstance(content, list) else [content]:
         called = part.get("name") if isinstance(part, dict) and part.get("type") == "toolCall" else None
         for text in split(clean(_said(part) or "")):
@@ -98,7 +98,7 @@ def _turn(turn: dict[str, JsonValue], number: int, at: str | None, clean: Clean)
                 text=text,
                 turn=number,
                 role="toolCall" if called else role,
-                at=said_at if isinstance(said_at, str) and readable(said_at) else at,
+                at=at if said_at is None else said_at.isoformat(),
                 tool=clean(called) if isinstance(called, str) else tool,
                 entry=entry,
                 is_error=turn.get("isError") is True,
@@ -126,13 +126,13 @@ def _turns(content: str) -> list[dict[str, JsonValue]] | None:
     return found if structured and found else None
 
 
-def readable(time: str) -> bool:
-    """Whether a time is ISO 8601."""
+def read_time(text: object) -> datetime | None:
+    """An ISO 8601 time, in UTC where it names no zone; None where it is not one."""
     try:
-        datetime.fromisoformat(time)
+        moment = datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
-        return False
-    return True
+        return None
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 def cut(content: str, at: str | None, clean: Clean) -> list[Piece]:

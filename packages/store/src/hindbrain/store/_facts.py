@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 from attrs import field, frozen
 
 from hindbrain.contracts import FactType, RetainItem, observation_tags, scrub
-from hindbrain.store._cut import Piece, cut
+from hindbrain.store._cut import Piece, cut, read_time
 from hindbrain.store._words import words
 
 _AGENT_ROLES = frozenset({"assistant", "toolCall", "toolResult", "bashExecution"})
@@ -56,15 +56,6 @@ def clean(text: str) -> str:
 def tag_key(tags: tuple[str, ...]) -> str:
     """A set of tags as one string, whatever their order."""
     return json.dumps(sorted(set(tags)))
-
-
-def read_time(text: str | None) -> datetime | None:
-    """An ISO 8601 time, UTC where it names no zone; None where it is not one."""
-    try:
-        moment = datetime.fromisoformat(text) if text else None
-    except ValueError:
-        return None
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 def _about(piece: Piece, context: str | None, moment: datetime | None) -> str:
