@@ -9,6 +9,7 @@ from typing import Protocol
 from hindbrain.store._files._os_lock import try_lock, unlock
 
 _ALWAYS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_SYNCS_FOLDERS = os.name != "nt"
 
 
 class FileLayer(Protocol):
@@ -160,13 +161,12 @@ class OsFileLayer:
         return [entry.name for entry in path.iterdir()]
 
     def sync_dir(self, path: Path) -> None:
-        if os.name == "nt":
-            return
-        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+        if _SYNCS_FOLDERS:
+            fd = os.open(path, os.O_RDONLY | _ALWAYS)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
 
     def try_lock(self, fd: int) -> bool:
         return try_lock(fd)

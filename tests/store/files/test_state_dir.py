@@ -1,0 +1,134 @@
+"""The folder that state files live in."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hindbrain.store._files import OsFileLayer, StateDir, StateDirError
+from hindbrain.store.testing import Fault, FaultyLayer, MemoryLayer
+
+LAYER = OsFileLayer()
+
+
+class Foreign(OsFileLayer):
+    """A disk where every folder belongs to somebody else."""
+
+    def lstat(self, path: Path) -> os.stat_result:
+        found = list(super().lstat(path))
+        found[4] += 1
+        return os.stat_result(found)
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o777], ids=oct)
+def _umask(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+@pytest.mark.usefixtures("_umask")
+def test_it_is_made_with_all_above_it_for_its_owner_alone(tmp_path: Path) -> None:
+    opened = StateDir.open(LAYER, tmp_path / ".pi" / "hindsight")
+    inside = opened.folder("session-meta")
+    assert [mode(path) for path in (tmp_path / ".pi", opened.path, inside.path)] == [0o700] * 3
+    assert mode(opened.file(".gitignore")) == 0o600
+
+
+def test_nothing_in_it_is_ever_under_version_control(tmp_path: Path) -> None:
+    opened = StateDir.open(LAYER, tmp_path / "state")
+    assert opened.file(".gitignore").read_bytes() == b"*\n"
+    opened.file(".gitignore").write_bytes(b"*\n!mine\n")
+    StateDir.open(LAYER, tmp_path / "state")
+    assert opened.file(".gitignore").read_bytes() == b"*\n!mine\n"
+
+
+def test_an_older_mode_is_made_private(tmp_path: Path) -> None:
+    (tmp_path / "state" / "inside").mkdir(parents=True)
+    for path in (tmp_path / "state", tmp_path / "state" / "inside"):
+        path.chmod(0o755)
+    StateDir.open(LAYER, tmp_path / "state").folder("inside")
+    assert mode(tmp_path / "state") == mode(tmp_path / "state" / "inside") == 0o700
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "file"])
+def test_what_is_no_folder_is_refused_and_nothing_is_written(tmp_path: Path, kind: str) -> None:
+    path, target = tmp_path / "state", tmp_path / "target"
+    if kind == "file":
+        path.touch()
+    else:
+        path.symlink_to(target)
+    if kind == "link":
+        target.mkdir()
+    with pytest.raises(StateDirError, match="nothing was written there"):
+        StateDir.open(LAYER, path)
+    assert not target.exists() or list(target.iterdir()) == []
+
+
+def test_another_users_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StateDirError):
+        StateDir.open(Foreign(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_that_a_repository_put_above_it_is_refused_and_nothing_is_written_behind_it(tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    project.mkdir()
+    elsewhere.mkdir()
+    (project / ".pi").symlink_to(elsewhere)
+    with pytest.raises(StateDirError, match="\\.pi is a link"):
+        StateDir.open(LAYER, project / ".pi" / "hindsight", within=project)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_link_to_the_project_itself_is_the_users_own_affair(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "project").symlink_to(tmp_path / "real")
+    for _ in range(2):
+        StateDir.open(LAYER, tmp_path / "project" / ".pi" / "hindsight", within=tmp_path / "project")
+    assert (tmp_path / "real" / ".pi" / "hindsight" / ".gitignore").exists()
+
+
+def test_a_folder_inside_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    opened = StateDir.open(LAYER, tmp_path / "state")
+    opened.file("session-meta").symlink_to(tmp_path)
+    with pytest.raises(StateDirError):
+        opened.folder("session-meta")
+
+
+def test_it_is_durable_when_it_is_open() -> None:
+    disk = MemoryLayer()
+    StateDir.open(disk, Path("/project/.pi/hindsight")).folder("session-meta")
+    assert [state.files() for state in disk.crash_states()] == [{Path("/project/.pi/hindsight/.gitignore"): b"*\n"}]
+    assert disk.listdir(Path("/project/.pi/hindsight")) == ["session-meta", ".gitignore"][::-1]
+
+
+def test_another_process_may_make_it_at_the_same_moment() -> None:
+    class Raced(MemoryLayer):
+        def mkdir(self, path: Path, mode: int = 0o700) -> None:
+            super().mkdir(path, mode)
+            super().mkdir(path, mode)
+
+    disk = Raced()
+    StateDir.open(disk, Path("/a/b"))
+    assert disk.files() == {Path("/a/b/.gitignore"): b"*\n"}
+
+
+def test_a_signal_does_not_disturb_it() -> None:
+    for number in itertools.count(1):
+        disk = MemoryLayer()
+        layer = FaultyLayer(disk, fail_at=number, fault=Fault.EINTR)
+        StateDir.open(layer, Path("/a/b"), within=Path("/")).folder("c")
+        assert disk.files() == {Path("/a/b/.gitignore"): b"*\n"}
+        if not layer.fired:
+            break
+    assert number > 10
