@@ -70,9 +70,11 @@ class ByOs:
         self.record.write(me)
 
     def release(self, me: Owner, *, recorded: bool) -> None:  # noqa: ARG002 - under the OS lock the record is mine
-        if recorded:
-            remove_file(self.record.layer, self.record.path)
-        self.file.release()
+        try:
+            if recorded:
+                remove_file(self.record.layer, self.record.path)
+        finally:
+            self.file.release()
 
 
 @frozen

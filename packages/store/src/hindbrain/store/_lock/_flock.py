@@ -45,23 +45,30 @@ class FileLock:
             OSError: the disk's own.
         """
         fd = self._descriptor()
+        if not self._take(fd):
+            return False
+        taken = False
         try:
-            if not uninterrupted(self._layer.try_lock, fd):
-                return False
+            if self._is_current(fd):
+                self._sign(fd)
+                taken = True
+        finally:
+            if not taken:
+                self.close()
+        return taken
+
+    def _take(self, fd: int) -> bool:
+        try:
+            return uninterrupted(self._layer.try_lock, fd)
         except OSError as error:
+            self.close()
             if error.errno not in _UNSUPPORTED:
                 raise
-            self.works = False
-            self.close()
-            # An empty folder would pass for a lock that is being taken.
-            remove_file(self._layer, self._path)
-            with suppress(OSError):
-                uninterrupted(self._layer.rmdir, self._path.parent)
-            return False
-        if self._is_current(fd):
-            self._sign(fd)
-            return True
-        self.close()
+        self.works = False
+        # An empty folder would pass for a lock that is being taken.
+        remove_file(self._layer, self._path)
+        with suppress(OSError):
+            uninterrupted(self._layer.rmdir, self._path.parent)
         return False
 
     def holder(self) -> Owner | None:

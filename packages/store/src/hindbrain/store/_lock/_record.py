@@ -105,15 +105,15 @@ class Record:
     def take_over(self, stale: Owner | None, me: Owner) -> bool:
         """Put my record in place of a stale one; of many who try, one succeeds.
 
-        A claim is a file named after the token it claims, so none can be mistaken for a claim on a fresh record. One
-        whose claimant died is claimed in turn. Whoever holds the last claim looks once more before the record changes.
+        A claim is a file named after the token it claims, so none can be mistaken for one on a fresh record. A dead
+        claimant's is claimed in turn. Whoever holds the last claim looks once more before the record changes.
         """
-        claims = [self._claim(stale)]
+        claims = [self.folder / f"owner.{_plain(stale.token) if stale else 'unreadable'}.claim"]
         while not self.create(me, claims[-1]):
             claimant = read_owner(self.layer, claims[-1])
-            if not self.is_stale(claimant, me) or self._claim(claimant) in claims:
+            if not self.is_stale(claimant, me):
                 return False
-            claims.append(self._claim(claimant))
+            claims.append(claims[-1].with_name(claims[-1].name + ".claim"))
         unchanged = self.is_there() and self.read() == stale
         if unchanged:
             self.write(me)
@@ -128,9 +128,6 @@ class Record:
                 if name == "os.lock" or name.startswith("owner."):
                     remove_file(self.layer, self.folder / name)
             uninterrupted(self.layer.rmdir, self.folder)
-
-    def _claim(self, owner: Owner | None) -> Path:
-        return self.folder / f"owner.{_plain(owner.token) if owner else 'unreadable'}.claim"
 
 
 def _plain(token: str) -> str:

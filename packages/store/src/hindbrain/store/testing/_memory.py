@@ -37,9 +37,9 @@ class MemoryLayer:
         self._locks: dict[int, int] = {}
 
     @classmethod
-    def holding(cls, files: Mapping[Path, bytes]) -> MemoryLayer:
+    def holding(cls, files: Mapping[Path, bytes], *, clock: Callable[[], float] = lambda: 0.0) -> MemoryLayer:
         """A disk with these files, all durable, and the folders they need."""
-        disk = cls()
+        disk = cls(clock=clock)
         for path, data in files.items():
             disk.make_folders(path.parent)
             disk._parent(path).apply(Rename(None, path.name, File(0o600, data)))
