@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hindbrain.contracts import RecallQuery
 from hindbrain.store import EmbeddedBackend, StorePathError
 from hindbrain.store._paths import REGISTRY, file_name
 
@@ -77,6 +78,16 @@ async def test_a_folder_and_file_that_others_could_read_are_closed_to_them(root:
     await keep("The vault is private.")
     assert root.stat().st_mode & 0o777 == 0o700
     assert (root / "bank.sqlite").stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_file_its_owner_made_read_only_stays_so(root: Path, backend: EmbeddedBackend, keep: Keep) -> None:
+    await keep("The vault is private.")
+    await backend.close()
+    (root / "bank.sqlite").chmod(0o444)
+    again = EmbeddedBackend(root)
+    assert (await again.recall("bank", RecallQuery(text="vault"))).facts
+    await again.close()
+    assert (root / "bank.sqlite").stat().st_mode & 0o777 == 0o400
 
 
 async def test_a_folder_that_is_a_link_is_refused(tmp_path: Path, root: Path, keep: Keep) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import tempfile
 import uuid
 from collections import Counter
 from datetime import UTC, datetime
@@ -15,7 +16,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hindbrain.contracts import Budget, FactType, MinScores, RecallQuery, RetainItem, TagsMatch
+from hindbrain.contracts import (
+    Budget,
+    FactType,
+    MinScores,
+    RecallQuery,
+    RetainItem,
+    TagAnd,
+    TagGroup,
+    TagLeaf,
+    TagNot,
+    TagOr,
+    TagsMatch,
+    groups_match,
+)
 from hindbrain.store import EmbeddedBackend, EmbeddedConfig
 from hindbrain.store._schema import migrate
 from hindbrain.store._terms import choose, similar
@@ -193,3 +207,35 @@ async def test_a_text_without_a_time_was_said_now(root: Path) -> None:
     assert (await backend.recall("bank", RecallQuery(text="tide"))).facts[0].mentioned_at == now.isoformat()
     assert (await backend.recall("bank", RecallQuery(text="sunday in march"))).facts, "the day can be asked for"
     await backend.close()
+
+
+TAGS = st.lists(st.sampled_from("abc"), max_size=3, unique=True).map(tuple)
+LEAVES = st.builds(TagLeaf, st.lists(st.sampled_from("abc"), min_size=1, max_size=3), st.sampled_from(TagsMatch))
+GROUPS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.builds(TagAnd, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(TagOr, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(TagNot, inner),
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tags=st.lists(TAGS, min_size=1, max_size=6), groups=st.lists(GROUPS, min_size=1, max_size=2).map(tuple))
+def test_a_filter_lets_through_exactly_what_the_evaluator_does(
+    tags: list[tuple[str, ...]], groups: tuple[TagGroup, ...]
+) -> None:
+    async def found(folder: Path, types: tuple[FactType, ...]) -> set[int]:
+        backend = EmbeddedBackend(folder)
+        for n, own in enumerate(tags):
+            await _retain(backend, f"d{n}", [f"Harbour number {n}."], own)
+        recall = await backend.recall("bank", RecallQuery(text="harbour", tag_groups=groups, types=types))
+        await backend.close()
+        return {int(fact.text[15:-1]) for fact in recall.facts}
+
+    expected = {n for n, own in enumerate(tags) if groups_match(groups, own)}
+    for types in ((FactType.OBSERVATION,), (FactType.WORLD,), (FactType.WORLD, FactType.OBSERVATION)):
+        with tempfile.TemporaryDirectory() as folder:
+            assert asyncio.run(found(Path(folder) / "banks", types)) == expected

@@ -18,6 +18,7 @@ _RESERVED = re.compile(r"con|prn|aux|nul|(com|lpt)[0-9]")
 _LONGEST = 200
 _PRIVATE_DIR = 0o700
 _PRIVATE_FILE = 0o600
+_OTHERS = 0o077
 
 
 def file_name(bank: str) -> str:
@@ -42,6 +43,12 @@ def _check_owner(path: Path, kind: int) -> os.stat_result:
     return found
 
 
+def _close_to_others(path: Path, found: os.stat_result) -> None:
+    """Take every right from group and others; a file its owner made read-only stays so."""
+    if found.st_mode & _OTHERS:
+        path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
+
+
 def prepare_folder(root: Path) -> None:
     """Make the folder if it is not there, and let nobody else in.
 
@@ -51,8 +58,7 @@ def prepare_folder(root: Path) -> None:
     """
     with suppress(FileExistsError):
         root.mkdir(mode=_PRIVATE_DIR, parents=True)
-    if stat.S_IMODE(_check_owner(root, stat.S_IFDIR).st_mode) != _PRIVATE_DIR:
-        root.chmod(_PRIVATE_DIR)
+    _close_to_others(root, _check_owner(root, stat.S_IFDIR))
 
 
 def prepare_file(path: Path) -> None:
@@ -67,8 +73,7 @@ def prepare_file(path: Path) -> None:
     try:
         made = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE_FILE)
     except FileExistsError:
-        if stat.S_IMODE(_check_owner(path, stat.S_IFREG).st_mode) != _PRIVATE_FILE:
-            path.chmod(_PRIVATE_FILE)
+        _close_to_others(path, _check_owner(path, stat.S_IFREG))
         return
     try:
         if hasattr(os, "fchmod"):

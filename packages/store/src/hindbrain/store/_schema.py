@@ -38,8 +38,8 @@ CREATE TABLE term (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE, facts INTE
 CREATE VIRTUAL TABLE view USING fts5 (words, content='', tokenize='ascii');
 CREATE VIRTUAL TABLE shape USING fts5 (word, content='', tokenize='trigram');
 CREATE TABLE vector (
-  fact INTEGER NOT NULL REFERENCES fact, model TEXT NOT NULL, numbers BLOB NOT NULL, PRIMARY KEY (model, fact)
-) WITHOUT ROWID;
+  fact INTEGER NOT NULL REFERENCES fact, model TEXT NOT NULL, numbers BLOB NOT NULL, UNIQUE (fact, model)
+);
 CREATE TABLE operation (
   id TEXT PRIMARY KEY, document TEXT NOT NULL, facts INTEGER NOT NULL, created_at TEXT NOT NULL
 ) WITHOUT ROWID;

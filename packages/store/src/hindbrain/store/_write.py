@@ -100,8 +100,9 @@ def _columns(row: Row, document: Document) -> tuple[object, ...]:
 
 def _add_facts(connection: sqlite3.Connection, document: Document, prepared: Prepared) -> None:
     newest = connection.execute("SELECT coalesce(max(id), 0) FROM fact").fetchone()[0]
-    last = "SELECT coalesce(max(turn), -1) + 1 FROM fact WHERE document = ?"
-    turn = connection.execute(last, (document.id,)).fetchone()[0]
+    last = "SELECT turn FROM fact WHERE document = ? ORDER BY seq DESC LIMIT 1"
+    before = connection.execute(last, (document.id,)).fetchone()
+    turn = 0 if before is None else before[0] + 1
     connection.executemany(
         _INSERT_FACT,
         (
@@ -189,7 +190,8 @@ def delete(connection: sqlite3.Connection, name: str) -> int | None:
 def lacking_vectors(connection: sqlite3.Connection, model: str, limit: int) -> list[tuple[int, str]]:
     """Facts that have no vector of this model yet, oldest first: number and text."""
     rows = connection.execute(
-        "SELECT id, text FROM fact WHERE id NOT IN (SELECT fact FROM vector WHERE model = ?) ORDER BY id LIMIT ?",
+        "SELECT id, text FROM fact "
+        "WHERE NOT EXISTS (SELECT 1 FROM vector WHERE vector.fact = fact.id AND model = ?) ORDER BY id LIMIT ?",
         (model, limit),
     )
     return [(int(row[0]), str(row[1])) for row in rows]
