@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hindbrain.store._files import FileLayer, OsFileLayer
-from hindbrain.store.testing import MemoryLayer
+from hindbrain.store.testing import ForwardingLayer, MemoryLayer
 
 APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 WRITE = os.O_WRONLY | os.O_CREAT
@@ -220,4 +220,4 @@ def outcome(script: Callable[[FileLayer, Path], Any], layer: FileLayer, at: Path
 def test_it_answers_as_the_real_disk(script: Callable[[FileLayer, Path], Any], tmp_path: Path) -> None:
     memory = MemoryLayer()
     memory.make_folders(tmp_path)
-    assert outcome(script, memory, tmp_path) == outcome(script, OsFileLayer(), tmp_path)
+    assert outcome(script, ForwardingLayer(memory), tmp_path) == outcome(script, OsFileLayer(), tmp_path)

@@ -13,6 +13,8 @@ from attrs import evolve, frozen
 from hindbrain.store._files import FileLayer, StateFileTooLargeError, read_file
 
 _LIMIT = 4096
+_CAN_ASK = os.name != "nt"
+"""On Windows the question would end the process."""
 
 
 @frozen
@@ -58,8 +60,10 @@ def read_owner(layer: FileLayer, path: Path) -> Owner | None:
 
 def is_running(pid: int) -> bool:
     """Whether a process of this machine has that number; true where it cannot be known."""
-    if os.name == "nt":
+    if not _CAN_ASK:
         return True
+    if pid <= 0:
+        return False
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
