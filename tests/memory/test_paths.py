@@ -10,7 +10,7 @@ import pytest
 from hindbrain.contracts import (
     Backend,
     BackendError,
-    Branch,
+    Coverage,
     Entry,
     Message,
     Outcome,
@@ -30,7 +30,6 @@ from hindbrain.memory import (
     build_job,
     explicit_item,
     identify,
-    new_entries,
     operation_id,
     recall_for,
     recall_scopes,
@@ -45,6 +44,10 @@ NOW = "2026-01-02T03:04:05.000Z"
 def said(id_: str, parent: str | None, role: str, text: str, at: int | None = None) -> Entry:
     message = Message(role=role, parts=(TextPart(text),), at=at)
     return Entry(id=id_, parent_id=parent, kind="message", at=at, message=message)
+
+
+def covers(bank: str) -> Coverage:
+    return Coverage(lineage="s1", bank=bank, first_id="a", last_id="b", chain="c")
 
 
 def user(text: str) -> tuple[Message, ...]:
@@ -76,7 +79,7 @@ async def test_what_a_turn_retained_is_recalled_by_default_settings() -> None:
         said("a", None, "user", "We retry with exponential backoff."),
         said("b", "a", "assistant", "Understood."),
     )
-    job = build_job(entries, config, SESSION, PROJECT, bank=PROJECT.bank, now=NOW)
+    job = build_job(entries, config, SESSION, PROJECT, covers=covers(PROJECT.bank), now=NOW)
     assert job is not None
     await backend.retain(job.bank, job.item, operation_id=job.operation_id)
     outcome = await recall_for(
@@ -164,28 +167,12 @@ async def test_source_facts_tell_the_document_and_show_as_evidence_only_on_reque
         assert ("evidence" in outcome.block.text) is shown
 
 
-def test_only_what_is_new_on_the_branch_is_offered() -> None:
-    entries = [said("a", None, "user", "1"), said("b", "a", "assistant", "2"), said("c", "b", "user", "3")]
-    assert [e.id for e in new_entries(Branch.of(entries), {"a", "b"})] == ["c"]
-    assert [e.id for e in new_entries(Branch.of(entries), set())] == ["a", "b", "c"]
-
-
-def test_a_rewound_branch_offers_only_its_own_entries() -> None:
-    entries = [said("a", None, "user", "1"), said("b", "a", "user", "2"), said("c", "a", "user", "other way")]
-    assert [e.id for e in new_entries(Branch.of(entries), {"a", "b"})] == ["c"]
-
-
-def test_a_damaged_tree_does_not_loop() -> None:
-    entries = [said("a", "b", "user", "1"), said("b", "a", "user", "2")]
-    assert {e.id for e in new_entries(Branch.of(entries), set())} == {"a", "b"}
-
-
 def test_a_turns_job_names_its_range_document_and_full_tags() -> None:
     entries = (said("a", None, "user", "hello", 1700000000000), said("b", "a", "assistant", "hi"))
-    job = build_job(entries, MemoryConfig(), SESSION, PROJECT, bank="proj-a", now=NOW)
+    job = build_job(entries, MemoryConfig(), SESSION, PROJECT, covers=covers("proj-a"), now=NOW)
     assert job is not None
-    assert job.covers is not None
-    assert (job.covers.first_id, job.covers.last_id, job.covers.bank) == ("a", "b", "proj-a")
+    assert job.covers == covers("proj-a")
+    assert job.bank == "proj-a"
     assert job.item.document_id == "pi-session:29e67821bedc391a"
     assert job.item.update_mode == "append"
     assert job.item.timestamp == "2023-11-14T22:13:20.000Z"
@@ -196,7 +183,7 @@ def test_a_turns_job_names_its_range_document_and_full_tags() -> None:
 def test_the_same_turn_again_is_the_same_operation_and_any_change_is_another() -> None:
     one = (said("a", None, "user", "hello"),)
     jobs = [
-        build_job(entries, MemoryConfig(), session, PROJECT, bank=bank, now=now)
+        build_job(entries, MemoryConfig(), session, PROJECT, covers=covers(bank), now=now)
         for entries, session, bank, now in (
             (one, SESSION, "b1", NOW),
             (one, SESSION, "b1", "2027-01-01T00:00:00Z"),
@@ -212,7 +199,7 @@ def test_the_same_turn_again_is_the_same_operation_and_any_change_is_another() -
 
 def test_entries_with_nothing_to_keep_make_no_job() -> None:
     silent = (Entry(id="c", parent_id=None, kind="model_change"),)
-    assert build_job(silent, MemoryConfig(), SESSION, PROJECT, bank="b", now=NOW) is None
+    assert build_job(silent, MemoryConfig(), SESSION, PROJECT, covers=covers("b"), now=NOW) is None
 
 
 def test_an_explicit_retain_has_its_own_document_and_the_base_tags() -> None:

@@ -4,7 +4,7 @@ from hindbrain.generic._config import Layer, Places, Setting, Settings, load_set
 from hindbrain.generic._embedder import EmbeddingError, OpenAIEmbedder
 from hindbrain.generic._host import BranchMovedError, InProcessHost
 from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
-from hindbrain.generic._pending import Flush, PendingRetains
+from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
 from hindbrain.generic._replay import AnswerItem, Replay, ReplayReport
 from hindbrain.generic._session import ContextPatch, Session, SettledTurn
 
@@ -16,8 +16,9 @@ __all__ = [
     "Flush",
     "InProcessHost",
     "Layer",
+    "MemoryOutbox",
     "OpenAIEmbedder",
-    "PendingRetains",
+    "Outbox",
     "Places",
     "Replay",
     "ReplayReport",

@@ -151,13 +151,11 @@ class Replay:
     def _count(self, turn: SettledTurn) -> None:
         report = self.report
         report.turns += turn.job is not None
-        report.failed += len(turn.flush.refused)
+        report.failed += turn.flush.refused
         report.code = turn.flush.code or report.code
-        for job, ack in turn.flush.sent:
-            report.retains += 1
-            self._operations.append((job.bank, ack.operation_id))
-            if job.item.document_id not in report.documents:
-                report.documents.append(job.item.document_id)
+        report.retains += turn.flush.sent
+        self._operations.extend(turn.flush.operations)
+        report.documents.extend(each for each in turn.flush.documents if each not in report.documents)
 
     async def _wait_until_done(self) -> None:
         """Ask for the state of each accepted retain until all are terminal, or the time is over."""

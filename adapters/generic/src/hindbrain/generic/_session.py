@@ -12,7 +12,6 @@ from attrs import field, frozen
 from hindbrain.contracts import (
     Backend,
     Coverage,
-    Entry,
     Host,
     Message,
     RetainJob,
@@ -21,14 +20,13 @@ from hindbrain.contracts import (
 )
 from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._open import SessionPlace, find_project, name_session, origin_of
-from hindbrain.generic._pending import Flush, PendingRetains
+from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
 from hindbrain.memory import (
     MemoryConfig,
     Project,
     RecallOutcome,
     SessionIdentity,
     build_job,
-    new_entries,
     recall_for,
     recall_scopes,
 )
@@ -88,6 +86,7 @@ class Session:
         config: MemoryConfig,
         project: Project,
         identity: SessionIdentity,
+        outbox: Outbox | None = None,
         now: Callable[[], str] = utc_now,
     ) -> None:
         """Compose a session of parts; :meth:`open` looks them up from settings and place.
@@ -98,6 +97,7 @@ class Session:
             config: the memory path's settings.
             project: the project's identity, resolved once for the whole session.
             identity: the session's names.
+            outbox: where turns wait; None keeps them in this process only. The session closes it.
             now: the clock, ISO 8601 in UTC.
         """
         self._host = host
@@ -106,14 +106,15 @@ class Session:
         self._project = project
         self._identity = identity
         self._now = now
-        self._retained: set[str] = set()
-        self._pending = PendingRetains(backend)
+        self._outbox = outbox or MemoryOutbox(backend)
         self._warned: set[str] = set()
         self._one_at_a_time = asyncio.Lock()
         self._scopes = recall_scopes(config, project, identity.host)
 
     @classmethod
-    async def open(cls, host: Host, backend: Backend, settings: Settings, place: SessionPlace) -> Session:
+    async def open(
+        cls, host: Host, backend: Backend, settings: Settings, place: SessionPlace, *, outbox: Outbox | None = None
+    ) -> Session:
         """Open the session of a place: its project is found once, here, and stays what it is until the end.
 
         Args:
@@ -121,6 +122,7 @@ class Session:
             backend: where memory lives; the session does not close it.
             settings: the effective settings.
             place: the host's name, the working directory and the session file.
+            outbox: where turns wait; None keeps them in this process only. The session closes it.
 
         Raises:
             NoProjectError: the directory is no project; memory must stay off.
@@ -128,7 +130,8 @@ class Session:
         """
         project = await find_project(place.cwd, settings)
         identity = name_session(place, origin_of(settings))
-        return cls(host=host, backend=backend, config=memory_config(settings), project=project, identity=identity)
+        config = memory_config(settings)
+        return cls(host=host, backend=backend, config=config, project=project, identity=identity, outbox=outbox)
 
     @property
     def project(self) -> Project:
@@ -172,10 +175,10 @@ class Session:
         return ContextPatch(text=outcome.block.text, position=recall.injection_position, outcome=outcome)
 
     async def settled(self) -> SettledTurn:
-        """Retain what is new on the branch since the last call, and send what waits.
+        """Keep what is new on the branch in the outbox, and send what waits.
 
-        The entries count as retained once their job is made; the job itself is kept and tried again, under the same
-        operation id, until the backend takes it.
+        The entries count as retained once their job is kept; the job itself is tried again, under the same operation
+        id, until the backend takes it.
         """
         if not (self._config.enabled and self._config.retain.enabled):
             return SettledTurn(skipped="disabled")
@@ -187,14 +190,15 @@ class Session:
             return SettledTurn(skipped="error")
 
     async def close(self) -> Flush:
-        """Send what waits, once. What is not taken is lost with the process, and the user is told how much."""
+        """Send what waits, once, and close the outbox. What is not taken waits there, and the user is told how much."""
         try:
             async with self._one_at_a_time:
                 flush = await self._flush()
+                await self._outbox.close()
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break its shutdown)
-            flush = Flush(waiting=len(self._pending), code=type(error).__name__)
-        if flush.waiting:
-            await self._warn(f"{flush.waiting} turns could not be retained ({flush.code}).")
+            flush = Flush(code=type(error).__name__)
+        if flush.waiting or flush.code:
+            await self._warn(f"{flush.waiting} turns could not be retained yet ({flush.code}).")
         return flush
 
     async def _recall(self, messages: Sequence[Message], *, sources: bool) -> RecallOutcome:
@@ -209,21 +213,19 @@ class Session:
         )
 
     async def _settle(self) -> SettledTurn:
-        fresh = new_entries(await self._host.branch(), self._retained)
-        job = self._job(fresh)
-        if job is not None:
-            await self._pending.enqueue(job)
-        self._retained.update(entry.id for entry in fresh)
+        branch = await self._host.branch()
+        lineage, bank = self._identity.lineage, self._scopes[0].bank
+        fresh = await self._outbox.new_entries(lineage, bank, branch)
+        moved = self._outbox.plan(lineage, bank, branch, fresh)
+        job = None
+        if moved is not None:
+            covers = moved.coverage(lineage, bank)
+            job = build_job(fresh, self._config, self._identity, self._project, covers=covers, now=self._now())
+            await self._outbox.keep(lineage, bank, moved, job)
         return SettledTurn(job=job, flush=await self._flush(), skipped=None if job else "nothing-new")
 
-    def _job(self, fresh: Sequence[Entry]) -> RetainJob | None:
-        if not fresh:
-            return None
-        bank = self._scopes[0].bank
-        return build_job(fresh, self._config, self._identity, self._project, bank=bank, now=self._now())
-
     async def _flush(self) -> Flush:
-        flush = await self._pending.flush()
+        flush = await self._outbox.flush()
         if flush.code:
             await self._warn(f"Memory did not take a turn ({flush.code}); it is kept and tried again.")
         return flush

@@ -9,7 +9,7 @@ from hindbrain.memory._projection import iso, project, project_message
 from hindbrain.memory._quality import Verdict, judge
 from hindbrain.memory._query import compose_query, estimate_tokens
 from hindbrain.memory._recall import RecallOutcome, ScopeFailure, build_query, recall_for
-from hindbrain.memory._retain import SessionIdentity, build_job, explicit_item, new_entries
+from hindbrain.memory._retain import SessionIdentity, build_job, explicit_item
 from hindbrain.memory._scope import RecallScope, recall_scopes, retain_tags
 from hindbrain.memory._trace import EntryIndex
 
@@ -39,7 +39,6 @@ __all__ = [
     "identify",
     "iso",
     "judge",
-    "new_entries",
     "operation_id",
     "project",
     "project_message",

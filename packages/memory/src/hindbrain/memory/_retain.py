@@ -1,16 +1,12 @@
-"""The retain path: new entries of a branch become one job.
-
-Which entries are new is told by their ids, never by their position, so branches and rewinds repeat nothing.
-"""
+"""The retain path: new entries of a branch become one job."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from attrs import frozen
 
-from hindbrain.contracts import Branch, Coverage, Entry, RetainItem, RetainJob, UpdateMode, scrub
+from hindbrain.contracts import Coverage, Entry, RetainItem, RetainJob, UpdateMode, scrub
 from hindbrain.memory._config import MemoryConfig
 from hindbrain.memory._identity import Project
 from hindbrain.memory._operation import digest, operation_id
@@ -37,23 +33,14 @@ class SessionIdentity:
         return f"pi-session:{self.key}"
 
 
-def new_entries(branch: Branch, retained: Collection[str]) -> tuple[Entry, ...]:
-    """The entries at the branch's end that were not retained yet, oldest first.
-
-    The walk goes from the leaf towards the root and ends at the first retained entry, so a turn costs what is new.
-    """
-    found: list[Entry] = []
-    seen: set[str] = set()
-    at = branch.leaf_id
-    while at is not None and at not in retained and at not in seen and (entry := branch.entries.get(at)):
-        seen.add(at)
-        found.append(entry)
-        at = entry.parent_id
-    return tuple(reversed(found))
-
-
 def build_job(
-    entries: Sequence[Entry], config: MemoryConfig, session: SessionIdentity, project_: Project, *, bank: str, now: str
+    entries: Sequence[Entry],
+    config: MemoryConfig,
+    session: SessionIdentity,
+    project_: Project,
+    *,
+    covers: Coverage,
+    now: str,
 ) -> RetainJob | None:
     """The job that retains these entries, or None where nothing of them is kept.
 
@@ -64,13 +51,13 @@ def build_job(
         config: which parts are kept.
         session: the session's names.
         project_: the project's identity.
-        bank: the bank to write to.
+        covers: the range of the session that the job stands for; it names the bank to write to.
         now: the moment of the decision, ISO 8601.
     """
     content = project(entries, config.retain)
     if content is None:
         return None
-    chain = _chain(entries)
+    bank = covers.bank
     last = next((e.at for e in reversed(entries) if e.at is not None), None)
     item = RetainItem(
         content=content,
@@ -81,19 +68,11 @@ def build_job(
         tags=retain_tags(session.host, project_, session.key),
         update_mode=UpdateMode.APPEND,
     )
-    revision = digest(chain, content)[:16]
+    revision = digest(*(each for entry in entries for each in (entry.id, entry.parent_id or "")), content)[:16]
     operation = operation_id(
         origin=session.origin, bank=bank, project=project_.id, document=session.document_id, revision=revision
     )
-    covers = Coverage(lineage=session.lineage, bank=bank, first_id=entries[0].id, last_id=entries[-1].id, chain=chain)
     return RetainJob(id=operation, bank=bank, item=item, operation_id=operation, created_at=now, covers=covers)
-
-
-def _chain(entries: Sequence[Entry]) -> str:
-    h = hashlib.sha256()
-    for entry in entries:
-        h.update(f"{entry.id}\0{entry.parent_id}\0".encode("utf-8", "surrogatepass"))
-    return h.hexdigest()[:32]
 
 
 def explicit_item(

@@ -1,0 +1,134 @@
+"""What a session hands its turns to: which entries are new, keeping the job, sending what waits.
+
+Two kinds: one that lives in this process, for replays and tests, and one on the disk, where nothing that was kept is
+lost (``_disk_outbox``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from attrs import frozen
+
+from hindbrain.contracts import Backend, BackendError, Branch, Entry, Outcome, Retained, RetainJob
+from hindbrain.store import Cursor, Move, move, new_entries
+
+
+@frozen(kw_only=True)
+class Flush:
+    """What one flush did: acknowledged jobs, those refused for good, and the code of what stopped it.
+
+    ``sent`` counts jobs; ``operations`` are the backend's ids of those sent now, with their banks. ``waiting`` is what
+    is left for later.
+    """
+
+    sent: int = 0
+    operations: tuple[tuple[str, str], ...] = ()
+    documents: tuple[str, ...] = ()
+    refused: int = 0
+    waiting: int = 0
+    code: str | None = None
+
+
+class Outbox(Protocol):
+    """Keeps a session's turns until a memory has taken them."""
+
+    async def new_entries(self, lineage: str, bank: str, branch: Branch) -> tuple[Entry, ...]:
+        """The messages of the branch that were never kept for this bank."""
+        ...
+
+    def plan(self, lineage: str, bank: str, branch: Branch, entries: tuple[Entry, ...]) -> Move | None:
+        """The cursor's move over these entries, for the job to carry."""
+        ...
+
+    async def keep(self, lineage: str, bank: str, moved: Move, job: RetainJob | None) -> None:
+        """Keep the job, as durably as this outbox can, and only then count its entries. No job: count them only."""
+        ...
+
+    async def flush(self, *, max_jobs: int | None = None, max_seconds: float | None = None) -> Flush:
+        """Send what waits, in order, within the bounds."""
+        ...
+
+    async def close(self) -> None:
+        """Make durable what is kept in memory only, and let go of files."""
+        ...
+
+
+class Progress:
+    """Cursors by lineage and bank, as they stand in this process.
+
+    Args:
+        load: gives the cursor of a lineage and bank that was not asked for before.
+    """
+
+    def __init__(self, load: Callable[[str, str], Cursor] = lambda _lineage, _bank: Cursor()) -> None:
+        self._load = load
+        self._cursors: dict[tuple[str, str], Cursor] = {}
+
+    def cursor(self, lineage: str, bank: str) -> Cursor:
+        """Where the lineage stands for the bank."""
+        key = (lineage, bank)
+        if key not in self._cursors:
+            self._cursors[key] = self._load(lineage, bank)
+        return self._cursors[key]
+
+    def moved(self, lineage: str, bank: str, to: Move) -> None:
+        """Stand where the move leads."""
+        self._cursors[lineage, bank] = to.cursor
+
+
+class MemoryOutbox:
+    """An outbox in this process, straight to a backend. What waits at the end is lost with the process.
+
+    Order is kept, so a document's turns arrive as they were said. A job whose outcome is unknown, or that may succeed
+    later, stays first in line under the same operation id; one refused for good does not block those behind it.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._progress = Progress()
+        self._jobs: list[RetainJob] = []
+
+    async def new_entries(self, lineage: str, bank: str, branch: Branch) -> tuple[Entry, ...]:
+        """See :class:`Outbox`."""
+        return new_entries(branch, self._progress.cursor(lineage, bank))
+
+    def plan(self, lineage: str, bank: str, branch: Branch, entries: tuple[Entry, ...]) -> Move | None:
+        """See :class:`Outbox`."""
+        return move(self._progress.cursor(lineage, bank), branch, entries)
+
+    async def keep(self, lineage: str, bank: str, moved: Move, job: RetainJob | None) -> None:
+        """See :class:`Outbox`."""
+        if job is not None:
+            self._jobs.append(job)
+        self._progress.moved(lineage, bank, moved)
+
+    async def flush(self, *, max_jobs: int | None = None, max_seconds: float | None = None) -> Flush:  # noqa: ARG002  (nothing outlives the process, so nothing is cut short)
+        """See :class:`Outbox`."""
+        sent: list[tuple[RetainJob, Retained]] = []
+        refused = 0
+        code: str | None = None
+        while self._jobs and (max_jobs is None or len(sent) < max_jobs):
+            job = self._jobs[0]
+            try:
+                ack = await self._backend.retain(job.bank, job.item, operation_id=job.operation_id)
+            except BackendError as error:
+                code = error.code
+                if error.retryable or error.outcome is Outcome.UNKNOWN or code == "unauthorized":
+                    break
+                refused += 1
+            else:
+                sent.append((job, ack))
+            self._jobs.pop(0)
+        return Flush(
+            sent=len(sent),
+            operations=tuple((job.bank, ack.operation_id) for job, ack in sent),
+            documents=tuple(dict.fromkeys(job.item.document_id for job, _ in sent)),
+            refused=refused,
+            waiting=len(self._jobs),
+            code=code,
+        )
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
