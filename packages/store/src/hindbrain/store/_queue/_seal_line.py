@@ -1,0 +1,41 @@
+"""A sealed line: one JSON object whose first field is the seal of everything after it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from hindbrain.store._seal import SEAL_LENGTH, SealKey, check, seal
+
+SEAL_OPEN = b'{"seal":"'
+_REST = len(SEAL_OPEN) + SEAL_LENGTH + len(b'",')
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False)
+
+
+def write_sealed(key: SealKey, fields: Mapping[str, Any]) -> bytes:
+    """The fields as one sealed line, with its line break. ``fields`` must not be empty.
+
+    Raises:
+        ValueError: half a surrogate pair, or a number that is not finite.
+    """
+    rest = _encoder.encode(fields).encode()[1:]
+    return b"".join((SEAL_OPEN, seal(key, rest).encode(), b'",', rest, b"\n"))
+
+
+def is_sealed(key: SealKey, line: bytes) -> bool:
+    """Whether the line bears this key's seal, every byte of it."""
+    return (
+        line.startswith(SEAL_OPEN)
+        and line[_REST - 2 : _REST] == b'",'
+        and check(key, line[_REST:], line[len(SEAL_OPEN) : _REST - 2].decode("latin-1"))
+    )
+
+
+def read_fields(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line, sealed or not; None where it is none."""
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return fields if isinstance(fields, dict) else None
