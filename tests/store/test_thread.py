@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hindbrain.contracts import RecallQuery, RetainItem
-from hindbrain.store import EmbeddedBackend
+from hindbrain.store import EmbeddedBackend, _write
 from hindbrain.store._worker import Job, JobStopped, Worker
 
 if TYPE_CHECKING:
@@ -75,10 +75,13 @@ async def test_a_retain_whose_caller_gives_up_leaves_nothing(
 ) -> None:
     reached, go_on = threading.Event(), threading.Event()
 
-    def slow(*_: object, **__: object) -> int:
+    real = _write.retain
+
+    def slow(*args: Any, **named: Any) -> int:
+        stored = real(*args, **named)
         reached.set()
         go_on.wait(10)
-        return 0
+        return stored
 
     with monkeypatch.context() as patched:
         patched.setattr("hindbrain.store._write.retain", slow)
