@@ -14,7 +14,8 @@ _Waiter = tuple[str, bytes, "asyncio.Future[None]"]
 class AsyncQueue:
     """A :class:`hindbrain.contracts.RetainQueue` over the one in the file.
 
-    Whoever comes while the disk is busy, or in the same turn of the event loop, shares one write and one sync. Neither the queue nor the worker is closed by it. Use it from one event loop.
+    Whoever comes while the disk is busy, or in the same turn of the event loop, shares one write and one sync. Neither
+    the queue nor the worker is closed by it. Use it from one event loop.
     """
 
     def __init__(self, queue: DurableQueue, worker: Worker) -> None:

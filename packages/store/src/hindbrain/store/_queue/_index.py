@@ -41,6 +41,7 @@ class Index:
 
     Attributes:
         state: as true as the last ``refresh``, and what this process has written since.
+        odd: lines that have no business in the log and are to be set aside.
         records: how many lines of the acks were read.
         damaged: how many of them do not bear the seal.
     """
@@ -50,6 +51,7 @@ class Index:
         self._acks = acks
         self._key = key
         self.state = State()
+        self.odd: list[Odd] = []
         self.damaged = 0
         self.records = 0
         self._read_to: dict[int, int] = {}
@@ -57,8 +59,8 @@ class Index:
         self._acks_identity: Identity | None = None
         self._generation = -1
 
-    def refresh(self) -> list[Odd]:
-        """Read what is new. Returns the lines that have no business in the log.
+    def refresh(self) -> None:
+        """Read what is new.
 
         Raises:
             OSError: the disk's own.
@@ -72,10 +74,10 @@ class Index:
         for record in records:
             if isinstance(record, Aside):
                 self.state.apply(record)
-        odd = [each for number in sorted(sizes) for each in self._read_lines(number, sizes[number])]
+        for number in sorted(sizes):
+            self._read_lines(number, sizes[number])
         for record in records:
             self.state.apply(record)
-        return odd
 
     def appended(self, segment: int, offset: int, lines: list[tuple[str, int]]) -> None:
         """This process added lines, of these ids and lengths. Where another wrote before it, ``refresh`` will tell."""
@@ -86,27 +88,28 @@ class Index:
             offset += length
         self._read_to[segment] = offset
 
-    def record(self, record: Record) -> None:
-        """Write down, durably, what became of jobs.
+    def record(self, *records: Record) -> None:
+        """Write down, durably and with one sync, what became of jobs.
 
         Raises:
             OSError: it is not known whether it was written.
         """
-        line = write_record(self._key, record)
-        offset = self._acks.append_surely(line)
-        if offset is None:
-            self.forget()
-            return
+        data = b"".join([write_record(self._key, record) for record in records])
+        offset = self._acks.append_surely(data)
         here = self._acks.look()
-        if self._acks_identity in {None, here and here[0]} and offset == self._acks_read_to:
-            self._acks_identity = here and here[0]
-            self._acks_read_to += len(line)
-            self.records += 1
-            self.state.apply(record)
+        if offset is None or here is None:
+            self.forget()
+        elif self._acks_identity in {None, here[0]} and offset == self._acks_read_to:
+            self._acks_identity = here[0]
+            self._acks_read_to += len(data)
+            self.records += len(records)
+            for record in records:
+                self.state.apply(record)
 
     def forget(self) -> None:
         """Begin anew at the next refresh."""
         self.state = State()
+        self.odd = []
         self.damaged = self.records = 0
         self._read_to = {}
         self._acks_read_to = 0
@@ -135,34 +138,30 @@ class Index:
         self._acks_read_to = size
         return records
 
-    def _read_lines(self, number: int, size: int) -> list[Odd]:
+    def _read_lines(self, number: int, size: int) -> None:
         found: list[Found] = []
-        odd: list[Odd] = []
-        end = self._read_to.get(number, 0)
         torn = False
-        for base, chunk in self._log.chunks(number, end, size):
+        for base, chunk in self._log.chunks(number, self._read_to.get(number, 0), size):
             good, rest = scan(chunk, base)
-            found += good
             for offset, length in rest:
                 line = chunk[offset - base : offset - base + length]
-                self._sort(Place(number, offset, length), line, found, odd)
+                kind = self._look_at(Place(number, offset, length), line)
+                good += [kind] if kind is not None else []
+            found += sorted(good, key=lambda each: each[1]) if rest else good
             torn = not chunk.endswith(b"\n")
         self._read_to[number] = size
         if torn:
             with suppress(OSError):
                 self._log.end_torn(number)
-        if odd:
-            found.sort(key=lambda each: each[1])
         self._add(number, found)
-        return odd
 
-    def _sort(self, place: Place, line: bytes, found: list[Found], odd: list[Odd]) -> None:
+    def _look_at(self, place: Place, line: bytes) -> Found | None:
         kind = classify(line, place.offset)
-        if isinstance(kind, Reason):
-            if self.state.asides.get(place) != digest(line):
-                odd.append(Odd(kind, place, line))
-        elif kind is not None:
-            found.append(kind)
+        if not isinstance(kind, Reason):
+            return kind
+        if self.state.asides.get(place) != digest(line):
+            self.odd.append(Odd(kind, place, line))
+        return None
 
     def _add(self, number: int, found: list[Found]) -> None:
         state = self.state

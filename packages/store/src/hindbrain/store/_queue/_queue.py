@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hindbrain.contracts import Coverage, RetainJob
+from hindbrain.contracts import Coverage, RetainJob, UpdateMode
 from hindbrain.store._errors import StoreClosedError, StoreError
 from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
 from hindbrain.store._lock import Lock
@@ -15,7 +15,7 @@ from hindbrain.store._queue._aside import Quarantine
 from hindbrain.store._queue._compact import is_worth_it, remaining
 from hindbrain.store._queue._dead import Graveyard, revived
 from hindbrain.store._queue._errors import UnknownJobError
-from hindbrain.store._queue._index import Index, Odd
+from hindbrain.store._queue._index import Index
 from hindbrain.store._queue._journal import Journal
 from hindbrain.store._queue._line import read_job, write_job
 from hindbrain.store._queue._log import Log
@@ -69,7 +69,7 @@ class DurableQueue:
         self._dead = Graveyard(self._dead_file, key)
         self._aside = Quarantine(self._aside_file, path.name)
         self._index = Index(self._log, self._acks, key)
-        self._reader = Reader(self._log, key)
+        self._reader = Reader(self._log, self._index, key)
         self._closed = False
 
     @classmethod
@@ -149,12 +149,12 @@ class DurableQueue:
     def waiting(self, limit: int | None = None, *, skip: Container[str] = ()) -> tuple[QueuedJob, ...]:
         """What waits, in order: at most ``limit`` of it, and nothing whose id is in ``skip``. Seals are not checked."""
         found: list[QueuedJob] = []
-        with self._fresh() as odd:
-            for unit, members in self._index.state.units():
+        with self._fresh():
+            for unit in self._index.state.units():
                 if limit is not None and len(found) >= limit:
                     break
                 if unit not in skip:
-                    job = self._reader.queued(self._index.state, unit, members, odd)
+                    job = self._reader.queued(unit)
                     found += [job] if job is not None else []
         return tuple(found)
 
@@ -165,8 +165,8 @@ class DurableQueue:
             UnknownJobError: it does not wait.
             JobDamagedError: it does not bear the seal; it was set aside.
         """
-        with self._fresh() as odd:
-            return self._reader.load(self._index.state, job_id, odd)
+        with self._fresh():
+            return self._reader.load(job_id)
 
     def plan(self, groups: Iterable[Sequence[str]]) -> tuple[QueuedJob, ...]:
         """Write down what is about to be sent: a group of several ids is one from now on, and nothing joins it later.
@@ -176,26 +176,12 @@ class DurableQueue:
         Raises:
             UnknownJobError: one of them does not wait, or may have been sent already.
         """
-        with self._fresh() as odd:
-            state = self._index.state
-            merges: list[Merge] = []
-            singles: list[str] = []
-            units: list[str] = []
-            for group in groups:
-                jobs = [self._reader.queued(state, each, state.members(each), odd) for each in group]
-                if not all(jobs) or (len(jobs) > 1 and any(job is None or job.is_fixed for job in jobs)):
-                    raise UnknownJobError
-                if len(jobs) > 1:
-                    merges.append(merge_of([(job.id, job.operation_id) for job in jobs if job is not None]))
-                    units.append(merges[-1].id)
-                else:
-                    units += group
-                    singles += [job.id for job in jobs if job is not None and not job.is_fixed]
-            if merges or singles:
-                self._index.record(Plan(tuple(merges), tuple(singles)))
-                odd.extend(self._index.refresh())
-            state = self._index.state
-            planned = [self._reader.queued(state, each, state.members(each), odd) for each in units]
+        with self._fresh():
+            units, plan = self._plan_of(groups)
+            if plan.merges or plan.singles:
+                self._index.record(plan)
+                self._index.refresh()
+            planned = [self._reader.queued(each) for each in units]
         return tuple(job for job in planned if job is not None)
 
     def ack(self, ids: Iterable[str]) -> None:
@@ -217,10 +203,10 @@ class DurableQueue:
         Raises:
             UnknownJobError, JobDamagedError: as ``load``.
         """
-        with self._fresh() as odd:
+        with self._fresh():
             state = self._index.state
-            job = self._reader.load(state, job_id, odd)
-            retries = self._reader.retries(state, job_id)
+            job = self._reader.load(job_id)
+            retries = self._reader.retries(job_id)
             why = code if code is not None else state.codes.get(job_id, "")
             self._dead.add(job, code=why, retries=retries, at=self._at())
             self._index.record(Ack((job_id,)))
@@ -228,7 +214,7 @@ class DurableQueue:
 
     def counts(self) -> QueueCounts:
         """How much lies where, without reading content."""
-        with self._fresh() as odd:
+        with self._fresh():
             rows = self._aside.rows()
             unsealed = sum(row.reason is Reason.UNSEALED for row in rows)
             return QueueCounts(
@@ -237,7 +223,7 @@ class DurableQueue:
                 malformed=len(rows) - unsealed,
                 unsealed=unsealed,
                 bytes=self._index.state.live_bytes,
-                oldest=self._reader.oldest(self._index.state, odd),
+                oldest=self._reader.oldest(),
             )
 
     def covers(self, lineage: str | None = None) -> tuple[Coverage, ...]:
@@ -313,10 +299,8 @@ class DurableQueue:
 
     def compact(self) -> None:
         """Rewrite the log without what is done. It happens by itself once more than half is."""
-        with self._fresh(alone=True) as odd:
-            if odd:
-                self._put_aside(odd)
-                odd.clear()
+        with self._fresh(alone=True):
+            self._put_aside()
             if self._index.state.done or self._index.state.asides:
                 try:
                     self._rewrite()
@@ -342,29 +326,51 @@ class DurableQueue:
             yield
 
     @contextmanager
-    def _fresh(self, *, alone: bool = False) -> Iterator[list[Odd]]:
-        """Hold the lock with the index true to the files. Lines added to the list are set aside at the end."""
+    def _fresh(self, *, alone: bool = False) -> Iterator[None]:
+        """Hold the lock with the index true to the files. Lines that have no business there are set aside at the end.
+
+        Where that fails they are neither sent nor lost, and it is tried again the next time.
+        """
         with self._shared(alone=alone):
-            odd = self._index.refresh()
+            self._index.refresh()
             try:
-                yield odd
+                yield
             finally:
-                if odd:
-                    self._put_aside(odd)
+                with suppress(StoreError, OSError):
+                    self._put_aside()
+
+    def _plan_of(self, groups: Iterable[Sequence[str]]) -> tuple[list[str], Plan]:
+        """The ids of what goes out, and what is to be written down first. Only an append could be merged later."""
+        units: list[str] = []
+        merges: list[Merge] = []
+        singles: list[str] = []
+        for group in groups:
+            jobs = [job for each in group if (job := self._reader.queued(each)) is not None]
+            if len(jobs) < len(group) or (len(jobs) > 1 and any(job.is_fixed for job in jobs)):
+                raise UnknownJobError
+            if len(jobs) > 1:
+                merges.append(merge_of([(job.id, job.operation_id) for job in jobs]))
+                units.append(merges[-1].id)
+            else:
+                units += group
+                singles += [job.id for job in jobs if job.update_mode is UpdateMode.APPEND and not job.is_fixed]
+        return units, Plan(tuple(merges), tuple(singles))
 
     def _rewrite(self) -> None:
         state = self._index.state
         covers = self._reader.covers(state.done, None)
         if self._before_drop is not None and covers:
             self._before_drop(covers)
-        lines = [line for job_id in state.live for line in self._reader.lines_to_keep(state, job_id)]
+        lines = [line for job_id in state.live for line in self._reader.lines_to_keep(job_id)]
         self._log.rewrite(b"".join(lines))
         self._acks.replace(b"".join(write_record(self._key, record) for record in remaining(state)))
 
-    def _put_aside(self, odd: Sequence[Odd]) -> None:
-        self._aside.add(odd, self._at())
-        for each in odd:
-            self._index.record(each.aside)
+    def _put_aside(self) -> None:
+        odd = self._index.odd
+        if odd:
+            self._aside.add(odd, self._at())
+            self._index.record(*(each.aside for each in odd))
+            odd.clear()
 
     def _tidy(self) -> None:
         """Compact if it is worth it. What was asked for is done already, so that a failure waits for the next time."""

@@ -8,12 +8,11 @@ from attrs import evolve
 
 from hindbrain.contracts import Coverage, RetainJob
 from hindbrain.store._queue._errors import JobDamagedError, UnknownJobError
-from hindbrain.store._queue._index import Odd
+from hindbrain.store._queue._index import Index, Odd
 from hindbrain.store._queue._line import derived_id, holds_head, read_head, read_job
 from hindbrain.store._queue._log import Log
 from hindbrain.store._queue._merge import merged
 from hindbrain.store._queue._seal_line import is_sealed
-from hindbrain.store._queue._state import State
 from hindbrain.store._queue._values import Head, Place, QueuedJob, Reason
 from hindbrain.store._seal import SealKey
 
@@ -21,18 +20,19 @@ _HEAD_BYTES = 4096
 
 
 class Reader:
-    """Call everything under the lock of the queue. Lines that prove damaged are added to ``odd``, to be set aside."""
+    """Call everything under the lock of the queue. Lines that prove damaged are added to those to be set aside."""
 
-    def __init__(self, log: Log, key: SealKey) -> None:
+    def __init__(self, log: Log, index: Index, key: SealKey) -> None:
         self._log = log
+        self._index = index
         self._key = key
 
-    def queued(self, state: State, unit: str, members: Iterable[str], odd: list[Odd]) -> QueuedJob | None:
+    def queued(self, unit: str) -> QueuedJob | None:
         """What waits under this id, None where nothing of it can be read. Seals are not checked."""
-        heads = [head for each in members if (head := self._head(state, each, odd)) is not None]
+        heads = [head for each in self._index.state.members(unit) if (head := self._head(each)) is not None]
         if not heads:
             return None
-        merge = state.merges.get(unit)
+        merge = self._index.state.merges.get(unit)
         first = heads[0]
         return QueuedJob(
             id=unit,
@@ -40,39 +40,39 @@ class Reader:
             document_id=first.document_id,
             created_at=first.created_at,
             update_mode=first.update_mode,
-            retries=self._retries(state, unit, first),
-            operation_id=self._operation(state, unit, merge.operation_id if merge else first.operation_id),
+            retries=self._retries(unit, first),
+            operation_id=self._operation(unit, merge.operation_id if merge else first.operation_id),
             covers=tuple(head.covers for head in heads if head.covers is not None),
             members=merge.members if merge else (),
-            is_fixed=merge is not None or unit in state.fixed or self._retries(state, unit, first) > 0,
-            size=sum(state.live[head.id].length for head in heads),
+            is_fixed=merge is not None or unit in self._index.state.fixed or self._retries(unit, first) > 0,
+            size=sum(self._index.state.live[head.id].length for head in heads),
         )
 
-    def load(self, state: State, unit: str, odd: list[Odd]) -> RetainJob:
+    def load(self, unit: str) -> RetainJob:
         """The whole job, sealed.
 
         Raises:
             UnknownJobError, JobDamagedError: it does not wait, or nothing of it bears the seal.
         """
-        members = state.members(unit)
+        members = self._index.state.members(unit)
         if not members:
             raise UnknownJobError
-        jobs = [job for each in members if (job := self._job(state, each, odd)) is not None]
+        jobs = [job for each in members if (job := self._job(each)) is not None]
         if not jobs:
             raise JobDamagedError
-        merge = state.merges.get(unit)
+        merge = self._index.state.merges.get(unit)
         job = merged(jobs, merge.id, merge.operation_id) if merge else jobs[0]
-        return evolve(job, operation_id=self._operation(state, unit, job.operation_id))
+        return evolve(job, operation_id=self._operation(unit, job.operation_id))
 
-    def retries(self, state: State, unit: str) -> int:
+    def retries(self, unit: str) -> int:
         """How often it was refused."""
-        head = None if unit in state.merges else self._head(state, unit, [])
-        return self._retries(state, unit, head)
+        head = None if unit in self._index.state.merges else self._head(unit)
+        return self._retries(unit, head)
 
-    def oldest(self, state: State, odd: list[Odd]) -> str | None:
+    def oldest(self) -> str | None:
         """When the first job in the order was made, None where none waits."""
-        for job_id in state.live:
-            head = self._head(state, job_id, odd)
+        for job_id in self._index.state.live:
+            head = self._head(job_id)
             if head is not None:
                 return head.created_at
         return None
@@ -94,45 +94,45 @@ class Reader:
         checks = [is_sealed(self._key, self._log.read(place).rstrip(b"\r")) for place in places]
         return len(checks), checks.count(False)
 
-    def lines_to_keep(self, state: State, job_id: str) -> list[bytes]:
+    def lines_to_keep(self, job_id: str) -> list[bytes]:
         """The line of a live job; where there are several, one that bears the seal, or all if none does."""
-        lines = [self._log.read(place).rstrip(b"\r") + b"\n" for place in self._places(state, job_id)]
+        lines = [self._log.read(place).rstrip(b"\r") + b"\n" for place in self._places(job_id)]
         sealed = [line for line in lines if len(lines) == 1 or is_sealed(self._key, line[:-1])]
         return sealed[:1] or lines
 
-    def _places(self, state: State, job_id: str) -> list[Place]:
-        return [state.live[job_id], *state.copies.get(job_id, ())]
+    def _places(self, job_id: str) -> list[Place]:
+        return [self._index.state.live[job_id], *self._index.state.copies.get(job_id, ())]
 
-    def _head(self, state: State, job_id: str, odd: list[Odd]) -> Head | None:
-        for place in self._places(state, job_id):
+    def _head(self, job_id: str) -> Head | None:
+        for place in self._places(job_id):
             beginning = self._log.read(place, _HEAD_BYTES)
             if not holds_head(beginning):
                 beginning = self._log.read(place)
             head = read_head(beginning)
             if head is not None and head.id == job_id:
                 return head
-            self._doubt(job_id, place, odd)
+            self._doubt(job_id, place)
         return None
 
-    def _job(self, state: State, job_id: str, odd: list[Odd]) -> RetainJob | None:
-        for place in self._places(state, job_id):
+    def _job(self, job_id: str) -> RetainJob | None:
+        for place in self._places(job_id):
             line = self._log.read(place).rstrip(b"\r")
             job = read_job(line) if is_sealed(self._key, line) else None
             if job is not None:
                 return job
-            self._doubt(job_id, place, odd)
+            self._doubt(job_id, place)
         return None
 
-    def _doubt(self, job_id: str, place: Place, odd: list[Odd]) -> None:
+    def _doubt(self, job_id: str, place: Place) -> None:
         line = self._log.read(place)
         reason = Reason.MALFORMED if read_job(line) is None else Reason.UNSEALED
-        if all(each.place != place for each in odd):
-            odd.append(Odd(reason, place, line, job_id))
+        if all(each.place != place for each in self._index.odd):
+            self._index.odd.append(Odd(reason, place, line, job_id))
 
-    def _operation(self, state: State, unit: str, operation_id: str) -> str:
-        renewals = state.renewals.get(unit, 0)
+    def _operation(self, unit: str, operation_id: str) -> str:
+        renewals = self._index.state.renewals.get(unit, 0)
         return derived_id("renewed", operation_id, str(renewals)) if renewals else operation_id
 
-    def _retries(self, state: State, unit: str, head: Head | None) -> int:
-        kept = 0 if head is None or unit in state.merges else head.retries
-        return kept + state.retries.get(unit, 0)
+    def _retries(self, unit: str, head: Head | None) -> int:
+        kept = 0 if head is None or unit in self._index.state.merges else head.retries
+        return kept + self._index.state.retries.get(unit, 0)

@@ -70,16 +70,14 @@ class State:
                 if job_id is not None:
                     self._drop(job_id, place)
 
-    def units(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """What is delivered as one: its id and the jobs in it, in the order of the log."""
+    def units(self) -> Iterator[str]:
+        """The ids of what is delivered as one, jobs and merges, in the order of the log."""
         shown: set[str] = set()
         for job_id in self.live:
-            merge_id = self.part_of.get(job_id)
-            if merge_id is None:
-                yield job_id, (job_id,)
-            elif merge_id not in shown:
-                shown.add(merge_id)
-                yield merge_id, self.members(merge_id)
+            unit = self.part_of.get(job_id, job_id)
+            if unit not in shown:
+                shown.add(unit)
+                yield unit
 
     def members(self, unit_id: str) -> tuple[str, ...]:
         """The live jobs that this id stands for; empty where it is done or unknown."""
