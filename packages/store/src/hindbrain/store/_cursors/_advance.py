@@ -31,7 +31,7 @@ class Move:
     """A cursor's move over entries that were retained, or that were skipped for good.
 
     ``head`` is where it stands now, ``first_id`` the first entry taken, ``after_id`` the retained entry that the new
-    ones follow, None where there is none or where only edits were taken.
+    ones follow: None where nothing was retained, and ``head`` itself where only edits were taken.
     """
 
     cursor: Cursor
@@ -68,9 +68,8 @@ def move(cursor: Cursor, branch: Branch, entries: Iterable[Entry]) -> Move | Non
         return None
     identities = tuple(Identity(entry.id, fingerprint(entry)) for entry in (*edits, *taken))
     head = _head(sight, branch, taken, changed=bool(edits))
-    moved = sight.cursor.with_head(head, instead_of=sight.anchor).with_tail(identities)
-    after_id = None if head.last_id == sight.anchor else sight.anchor
-    return Move(moved, head, identities[0].entry_id, after_id, identities)
+    moved = sight.cursor.with_head(head, after_id=sight.anchor).with_tail(identities)
+    return Move(moved, head, identities[0].entry_id, sight.anchor, identities)
 
 
 def advance(cursor: Cursor, branch: Branch, entries: Iterable[Entry]) -> Cursor:

@@ -68,9 +68,8 @@ def covering(cursor: Cursor, messages: Sequence[Entry], prints: Sequence[str], c
     if not covered:
         return cursor
     end = max(covered) + 1
-    begin = max(0, end - TAIL)
-    identities = (
-        Identity(messages[place].id, prints[place] if place in covered else UNSEEN) for place in range(begin, end)
-    )
+    identities = [
+        Identity(entry.id, prints[place] if place in covered else UNSEEN) for place, entry in enumerate(messages[:end])
+    ]
     head = Head(messages[end - 1].id, fold(prints[:end]), end)
     return cursor.with_head(head).with_tail(identities)

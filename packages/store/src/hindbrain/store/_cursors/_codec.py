@@ -1,7 +1,7 @@
 """The cursor file, version 4: the book as JSON and back.
 
 ``{"version": 4, "seal": hex, "lineages": {lineage: {"documents": {session id: key}, "banks": {bank: {"heads":
-[{"lastId", "chain", "count"}], "tail": [[entry id, fingerprint]]}}}}}``. The versions 1 to 3 are the older formats'.
+[{"lastId", "chain", "count"}], "tail": [[entry id, fingerprint]], "trail": text}}}}}``. The versions 1 to 3 are the older formats'.
 
 Source: decisions.md, "Durability" (cursors, seal).
 """
@@ -13,13 +13,14 @@ from attrs import frozen
 from hindbrain.contracts import JsonValue
 from hindbrain.store._cursors._book import Book, Lineage
 from hindbrain.store._cursors._cursor import Cursor, Head, Identity
+from hindbrain.store._cursors._migrate import is_older
 from hindbrain.store._seal import SealKey
 from hindbrain.store._sealed import Distrust, Sealed, open_document, seal_document
 
 VERSION = 4
 RECENT = 64
-"""How many lineages keep their tails. Of those that moved longer ago the heads are kept, which hold what is retained;
-only edits of theirs are no longer seen. So a turn writes a bounded file, whatever the project's age."""
+"""How many lineages keep their tails. Those that moved longer ago keep their heads and marks, which hold what is
+retained; only edits of theirs are no longer seen. So a turn writes little, whatever the project's age."""
 
 _PLACE = "retain-cursors"
 
@@ -44,17 +45,21 @@ def encode(book: Book, key: SealKey) -> bytes:
     lineages = {
         name: {
             "documents": dict(each.documents),
-            "banks": {bank: _cursor_json(cursor, tail=place >= old) for bank, cursor in each.banks.items()},
+            "banks": {
+                bank: _cursor_json(cursor if place >= old else cursor.with_tail((), length=0))
+                for bank, cursor in each.banks.items()
+            },
         }
         for place, (name, each) in enumerate(book.lineages.items())
     }
     return seal_document(key, _PLACE, VERSION, {"lineages": lineages})
 
 
-def _cursor_json(cursor: Cursor, *, tail: bool) -> JsonValue:
+def _cursor_json(cursor: Cursor) -> JsonValue:
     return {
         "heads": [{"lastId": head.last_id, "chain": head.chain, "count": head.count} for head in cursor.heads],
-        "tail": [[each.entry_id, each.fingerprint] for each in cursor.tail] if tail else [],
+        "tail": [[each.entry_id, each.fingerprint] for each in cursor.tail],
+        "trail": cursor.trail,
     }
 
 
@@ -71,16 +76,9 @@ def decode(data: bytes, key: SealKey) -> Book | Older | Newer | Distrust:
             return _book(found.body["lineages"])
         except (AttributeError, KeyError, TypeError, ValueError):
             return Distrust.MALFORMED
-    if found.reason is Distrust.UNSEALED and _is_older(found.body):
+    if found.reason is Distrust.UNSEALED and is_older(found.body):
         return Older(found.body)
     return found.reason
-
-
-def _is_older(body: JsonValue) -> bool:
-    version = body.get("version")
-    if version is None:
-        return not body or any(isinstance(value, list) for value in body.values())
-    return isinstance(version, int) and not isinstance(version, bool) and version in {2, 3}
 
 
 def _book(lineages: JsonValue) -> Book:
@@ -99,4 +97,5 @@ def _cursor(value: JsonValue) -> Cursor:
     return Cursor(
         heads=tuple(Head(str(each["lastId"]), str(each["chain"]), int(each["count"])) for each in value["heads"]),
         tail=tuple(Identity(str(entry_id), str(fingerprint)) for entry_id, fingerprint in value["tail"]),
+        trail=str(value["trail"]),
     )

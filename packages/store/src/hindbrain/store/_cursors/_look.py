@@ -12,7 +12,7 @@ from attrs import frozen
 
 from hindbrain.contracts import Branch, Entry
 from hindbrain.store._cursors._anchor import reanchored
-from hindbrain.store._cursors._cursor import TAIL, Cursor, is_position
+from hindbrain.store._cursors._cursor import TAIL, Cursor, is_position, mark
 from hindbrain.store._cursors._fingerprint import fingerprint
 
 
@@ -95,15 +95,21 @@ def _edits(branch: Branch, anchor: str, contents: dict[str, set[str]]) -> list[E
 
 
 def _below_the_tail(branch: Branch, cursor: Cursor, walked: list[Entry]) -> Sight:
-    retained: set[str] = set()
-    for head in cursor.heads:
-        if is_position(head.last_id):
-            continue
-        for entry in back(branch, head.last_id):
-            if entry.id in retained:
-                break
-            retained.add(entry.id)
+    retained = _ancestors(branch, cursor)
+    marks = cursor.marks()
     for place, entry in enumerate(walked):
-        if entry.id in retained:
+        if entry.id in retained or (marks and mark(entry.id) in marks):
             return Sight(cursor, _messages(walked[:place]), (), entry.id)
     return Sight(cursor, _messages(walked))
+
+
+def _ancestors(branch: Branch, cursor: Cursor) -> set[str]:
+    """All entries of the tree that a head vouches for."""
+    found: set[str] = set()
+    for head in cursor.heads:
+        if not is_position(head.last_id):
+            for entry in back(branch, head.last_id):
+                if entry.id in found:
+                    break
+                found.add(entry.id)
+    return found

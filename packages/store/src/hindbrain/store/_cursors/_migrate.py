@@ -18,7 +18,7 @@ from hindbrain.store._cursors._anchor import aligned, covering
 from hindbrain.store._cursors._cursor import TAIL, Cursor
 from hindbrain.store._cursors._fingerprint import fingerprint, fold
 
-_VERSIONS = {2, 3}
+_VERSIONS = (2, 3)
 
 
 @frozen
@@ -34,12 +34,18 @@ class OldSession:
     count: int = 0
 
 
+def is_older(body: Mapping[str, JsonValue]) -> bool:
+    """Whether a JSON object is a file of one of the three formats; version 1 has no version, and lists."""
+    if "version" in body:
+        return body["version"] in _VERSIONS
+    return not body or any(isinstance(value, list) for value in body.values())
+
+
 def old_sessions(body: JsonValue) -> dict[str, OldSession]:
     """The sessions of an older file by their session id, 16 hex digits; whatever has not its form is left out."""
-    if not isinstance(body, Mapping):
+    if not isinstance(body, Mapping) or not is_older(body):
         return {}
-    version = body.get("version")
-    sessions = body if version is None else body.get("sessions") if version in _VERSIONS else None
+    sessions = body.get("sessions") if "version" in body else body
     if not isinstance(sessions, Mapping):
         return {}
     return {sid: found for sid, value in sessions.items() if (found := _session(value)) is not None}
