@@ -22,6 +22,9 @@ class UnsyncedError(OSError):
 class Journal:
     """Call everything but ``close`` under the lock of the queue.
 
+    Attributes:
+        identity: of the file that was opened last.
+
     Source: decisions.md, "Durability" (a failed sync is never tried again on the same file).
     """
 
@@ -29,18 +32,22 @@ class Journal:
         self._layer = layer
         self.path = path
         self._fd: int | None = None
-        self._identity: Identity | None = None
+        self.identity: Identity | None = None
         self._whole = -1
         self._named = False
         self._spoiled: Identity | None = None
 
     def look(self) -> tuple[Identity, int] | None:
-        """The file at the path and its size, None where there is none."""
+        """The file at the path and its size, None where there is none. From here on that one is read."""
         try:
             found = uninterrupted(self._layer.lstat, self.path)
         except FileNotFoundError:
+            self.close()
             return None
-        return (found.st_dev, found.st_ino), found.st_size
+        identity = found.st_dev, found.st_ino
+        if identity != self.identity:
+            self.close()
+        return identity, found.st_size
 
     @property
     def is_spoiled(self) -> bool:
@@ -65,7 +72,7 @@ class Journal:
         try:
             uninterrupted(self._layer.fsync, fd)
         except OSError as error:
-            self._spoiled = self._identity
+            self._spoiled = self.identity
             self._cut(fd, size)
             raise UnsyncedError(error.errno, error.strerror) from error
         if not self._named:
@@ -137,11 +144,7 @@ class Journal:
             OSError: the disk's own.
         """
         found = self.look()
-        if found is None:
-            return b""
-        if found[0] != self._identity:
-            self.close()
-        return self.read(0, found[1])
+        return b"" if found is None else self.read(0, found[1])
 
     def chunks(self, offset: int, size: int) -> Iterator[tuple[int, bytes]]:
         """Whole lines from ``offset`` to ``size``, many at a time, each with its offset; at last a torn line, if any.
@@ -172,9 +175,8 @@ class Journal:
 
     def _open_to_append(self) -> tuple[int, int]:
         found = self.look()
-        if self._fd is not None and found is not None and found[0] == self._identity:
+        if self._fd is not None and found is not None:
             return self._fd, found[1]
-        self.close()
         fd = self._open(os.O_CREAT)
         return fd, uninterrupted(self._layer.fstat, fd).st_size
 
@@ -182,7 +184,7 @@ class Journal:
         if self._fd is None:
             self._fd = open_state(self._layer, self.path, os.O_RDWR | os.O_APPEND | flags)
             found = uninterrupted(self._layer.fstat, self._fd)
-            self._identity = found.st_dev, found.st_ino
+            self.identity = found.st_dev, found.st_ino
             self._whole, self._named = -1, False
         return self._fd
 

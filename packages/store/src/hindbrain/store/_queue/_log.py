@@ -47,9 +47,12 @@ class Log:
         if self._segments[first].is_spoiled:
             first += 1
         try:
-            return first, self._segment(first).append(data)
+            offset = self._segment(first).append(data)
         except UnsyncedError:
             return first + 1, self._segment(first + 1).append(data)
+        if self._main is None:
+            self._main = self._segments[0].identity
+        return first, offset
 
     def read(self, place: Place, length: int | None = None) -> bytes:
         """The line at a place, or its beginning.
