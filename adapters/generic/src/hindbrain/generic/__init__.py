@@ -1,6 +1,7 @@
 """Composition for any host: a session, a host in this process, settings, and the ``hindbrain`` command."""
 
 from hindbrain.generic._config import Layer, Places, Setting, Settings, load_settings, memory_config, merge
+from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
 from hindbrain.generic._embedder import EmbeddingError, OpenAIEmbedder
 from hindbrain.generic._host import BranchMovedError, InProcessHost
 from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
@@ -12,6 +13,7 @@ __all__ = [
     "AnswerItem",
     "BranchMovedError",
     "ContextPatch",
+    "DiskOutbox",
     "EmbeddingError",
     "Flush",
     "InProcessHost",
@@ -34,4 +36,5 @@ __all__ = [
     "merge",
     "name_session",
     "open_backend",
+    "state_folder",
 ]

@@ -38,7 +38,7 @@ class Outbox(Protocol):
         """The messages of the branch that were never kept for this bank."""
         ...
 
-    def plan(self, lineage: str, bank: str, branch: Branch, entries: tuple[Entry, ...]) -> Move | None:
+    async def plan(self, lineage: str, bank: str, branch: Branch, entries: tuple[Entry, ...]) -> Move | None:
         """The cursor's move over these entries, for the job to carry."""
         ...
 
@@ -48,6 +48,10 @@ class Outbox(Protocol):
 
     async def flush(self, *, max_jobs: int | None = None, max_seconds: float | None = None) -> Flush:
         """Send what waits, in order, within the bounds."""
+        ...
+
+    async def last_flush(self) -> Flush:
+        """Send what waits at the end of a session, within the bounds of a shutdown."""
         ...
 
     async def close(self) -> None:
@@ -94,7 +98,7 @@ class MemoryOutbox:
         """See :class:`Outbox`."""
         return new_entries(branch, self._progress.cursor(lineage, bank))
 
-    def plan(self, lineage: str, bank: str, branch: Branch, entries: tuple[Entry, ...]) -> Move | None:
+    async def plan(self, lineage: str, bank: str, branch: Branch, entries: tuple[Entry, ...]) -> Move | None:
         """See :class:`Outbox`."""
         return move(self._progress.cursor(lineage, bank), branch, entries)
 
@@ -104,7 +108,7 @@ class MemoryOutbox:
             self._jobs.append(job)
         self._progress.moved(lineage, bank, moved)
 
-    async def flush(self, *, max_jobs: int | None = None, max_seconds: float | None = None) -> Flush:  # noqa: ARG002  (nothing outlives the process, so nothing is cut short)
+    async def flush(self, *, max_jobs: int | None = None, max_seconds: float | None = None) -> Flush:  # noqa: ARG002  (the port's bound)
         """See :class:`Outbox`."""
         sent: list[tuple[RetainJob, Retained]] = []
         refused = 0
@@ -129,6 +133,10 @@ class MemoryOutbox:
             waiting=len(self._jobs),
             code=code,
         )
+
+    async def last_flush(self) -> Flush:
+        """See :class:`Outbox`. Unbounded: nothing that waits here outlives the process."""
+        return await self.flush()
 
     async def close(self) -> None:
         """Nothing to let go of."""

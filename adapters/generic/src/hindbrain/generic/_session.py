@@ -193,7 +193,7 @@ class Session:
         """Send what waits, once, and close the outbox. What is not taken waits there, and the user is told how much."""
         try:
             async with self._one_at_a_time:
-                flush = await self._flush()
+                flush = await self._outbox.last_flush()
                 await self._outbox.close()
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break its shutdown)
             flush = Flush(code=type(error).__name__)
@@ -216,7 +216,7 @@ class Session:
         branch = await self._host.branch()
         lineage, bank = self._identity.lineage, self._scopes[0].bank
         fresh = await self._outbox.new_entries(lineage, bank, branch)
-        moved = self._outbox.plan(lineage, bank, branch, fresh)
+        moved = await self._outbox.plan(lineage, bank, branch, fresh)
         job = None
         if moved is not None:
             covers = moved.coverage(lineage, bank)

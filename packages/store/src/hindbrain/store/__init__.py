@@ -14,13 +14,25 @@ from hindbrain.store._errors import (
     StoreReadOnlyError,
     StoreUnavailableError,
 )
+from hindbrain.store._flush import Flusher, FlushOutcome, FlushPolicy, FlushReport
+from hindbrain.store._queue import DeadLetter, DurableQueue, QueueCounts, QueuedJob, UnknownJobError, Verification
+from hindbrain.store._state import HostState
 
 __all__ = [
     "Cursor",
     "Cursors",
+    "DeadLetter",
+    "DurableQueue",
     "EmbeddedBackend",
     "EmbeddedConfig",
+    "FlushOutcome",
+    "FlushPolicy",
+    "FlushReport",
+    "Flusher",
+    "HostState",
     "Move",
+    "QueueCounts",
+    "QueuedJob",
     "StoreBusyError",
     "StoreClosedError",
     "StoreCorruptError",
@@ -30,6 +42,8 @@ __all__ = [
     "StorePathError",
     "StoreReadOnlyError",
     "StoreUnavailableError",
+    "UnknownJobError",
+    "Verification",
     "move",
     "new_entries",
 ]

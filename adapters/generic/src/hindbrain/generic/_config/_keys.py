@@ -128,6 +128,16 @@ KEYS: tuple[Key, ...] = (
     ),
     _safe("recall.injectionPosition", Literal["append", "prepend"], "append or prepend", _RECALL.injection_position),
     Key(path="retain.enabled", type=Flag, form=_FLAG, default=_RETAIN.enabled),
+    Key(
+        path="retain.delivery",
+        type=Literal["immediate", "coalesced"],
+        form="immediate or coalesced",
+        default="immediate",
+    ),
+    Key(path="retain.shutdownFlushMaxJobs", type=Count, form=_COUNT, default=10),
+    Key(path="retain.shutdownFlushTimeoutMs", type=Count, form=_COUNT, default=2000),
+    Key(path="retain.periodicFlushMaxJobs", type=Count, form=_COUNT, default=1),
+    Key(path="retain.periodicFlushTimeoutMs", type=Count, form=_COUNT, default=2000),
     Key(path="retain.content.user", type=Names, form="a list of text", default=_RETAIN.user),
     Key(
         path="retain.content.assistant",

@@ -1,0 +1,138 @@
+"""The state folder of a host: everything a session must not lose, opened together and in the right order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from hindbrain.contracts import Backend, Branch, Entry, RetainJob
+from hindbrain.store._cursors import Cursor, Cursors, Move, move, new_entries
+from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
+from hindbrain.store._flush import Flusher, FlushPolicy
+from hindbrain.store._queue import AsyncQueue, DurableQueue
+from hindbrain.store._records import SessionRecords
+from hindbrain.store._seal import seal_key
+from hindbrain.store._worker import Worker
+
+QUEUE = "retain-queue.jsonl"
+
+
+class HostState:
+    """Queue, cursors and session records of one project, in one folder and behind one thread.
+
+    The durable job is the cursor's move: on opening, the cursors are advanced from the queue's log, and while it is
+    open they are moved in memory as jobs are kept. So a turn costs one write and one sync, and a crash between two
+    files can neither lose nor repeat an entry. Build it with :meth:`open`; use it from one event loop.
+
+    Source: decisions.md, "Durability"; architecture.md, "Files a user sees".
+    """
+
+    def __init__(self, worker: Worker, queue: DurableQueue, cursors: Cursors, records: SessionRecords) -> None:
+        self._worker = worker
+        self._cursors = cursors
+        self._jobs = AsyncQueue(queue, worker)
+        self._at: dict[tuple[str, str], Cursor] = {}
+        self.queue = queue
+        self.records = records
+
+    @classmethod
+    async def open(
+        cls,
+        folder: Path,
+        *,
+        seal_file: Path,
+        within: Path | None = None,
+        layer: FileLayer | None = None,
+        notify: Callable[[str], None] = lambda _: None,
+    ) -> HostState:
+        """Open the folder, which is made where it is missing.
+
+        Args:
+            folder: such as ``<project>/.pi/hindsight``.
+            seal_file: this user's key, such as ``<data>/seal.key``; outside every project.
+            within: the project's root; no link between it and the folder is followed.
+            layer: the disk; tests pass another.
+            notify: told in one sentence what was put aside.
+
+        Raises:
+            StoreError: a link or another user's lies there, the key is broken, or the disk refused. Nothing is lost.
+        """
+        worker = Worker("hindbrain-state")
+        disk = layer if layer is not None else OsFileLayer()
+        try:
+            return await worker.run(
+                lambda _: cls._open(worker, disk, folder, seal_file=seal_file, within=within, notify=notify)
+            )
+        except BaseException:
+            await worker.close(lambda: None)
+            raise
+
+    @classmethod
+    def _open(
+        cls,
+        worker: Worker,
+        layer: FileLayer,
+        folder: Path,
+        *,
+        seal_file: Path,
+        within: Path | None,
+        notify: Callable[[str], None],
+    ) -> HostState:
+        with disk_errors(folder):
+            state = StateDir.open(layer, folder, within=within)
+        key = seal_key(layer, seal_file)
+        queue: DurableQueue
+        cursors = Cursors(state, key, log=lambda: queue.covers(), notify=notify)  # noqa: PLW0108  (the queue comes next)
+        queue = DurableQueue.open(state.file(QUEUE), key=key, layer=layer, before_drop=cursors.advance_from)
+        try:
+            cursors.advance_from(queue.covers())
+            records = SessionRecords(state, key, notify=notify)
+        except BaseException:
+            queue.close()
+            raise
+        return cls(worker, queue, cursors, records)
+
+    async def new_entries(self, lineage: str, bank: str, branch: Branch) -> tuple[Entry, ...]:
+        """The messages of the branch that were never kept for this bank."""
+        return new_entries(branch, await self._cursor(lineage, bank))
+
+    async def plan(self, lineage: str, bank: str, branch: Branch, entries: tuple[Entry, ...]) -> Move | None:
+        """The cursor's move over these entries, for the job to carry."""
+        return move(await self._cursor(lineage, bank), branch, entries)
+
+    async def keep(self, lineage: str, bank: str, moved: Move, job: RetainJob | None) -> None:
+        """Keep the job durably, and only then count its entries.
+
+        Without a job there was nothing worth keeping: the entries are counted in memory, and looked at once more if
+        the process dies before :meth:`close`.
+
+        Raises:
+            StoreError: it is not durable, and nothing was counted.
+        """
+        if job is not None:
+            await self._jobs.enqueue(job)
+        self._at[lineage, bank] = moved.cursor
+
+    async def document_key(self, lineage: str, session_id: str, key: str) -> str:
+        """The session's document key: the one it was given first, so that a moved file keeps its document."""
+        return await self._worker.run(lambda _: self._cursors.document_key(lineage, session_id, key))
+
+    def flusher(self, backend: Backend, policy: FlushPolicy | None = None) -> Flusher:
+        """A flusher of this queue into a backend."""
+        return Flusher(self.queue, backend, self._worker, policy=policy)
+
+    async def close(self) -> None:
+        """Write down where the cursors stand and let go of all files. Idempotent."""
+        await self._worker.close(self._last)
+
+    def _last(self) -> None:
+        try:
+            self._cursors.advance_from(self.queue.covers())
+        finally:
+            self.queue.close()
+
+    async def _cursor(self, lineage: str, bank: str) -> Cursor:
+        key = (lineage, bank)
+        if key not in self._at:
+            self._at[key] = await self._worker.run(lambda _: self._cursors.cursor(lineage, bank))
+        return self._at[key]
