@@ -137,7 +137,7 @@ class OsFileLayer:
         return os.fstat(fd)
 
     def lstat(self, path: Path) -> os.stat_result:
-        return path.lstat()
+        return os.lstat(path)
 
     def chmod(self, path: Path, mode: int) -> None:
         path.chmod(mode)

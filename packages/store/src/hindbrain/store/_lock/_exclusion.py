@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
@@ -15,9 +16,9 @@ from hindbrain.store._lock._record import Record
 
 
 class Exclusion(Protocol):
-    """A way to keep others out."""
+    """A way to keep others out. ``mine`` makes the holder's record where one is needed, the same each time."""
 
-    def attempt(self, me: Owner, *, recorded: bool) -> bool:
+    def attempt(self, mine: Callable[[], Owner], *, recorded: bool) -> bool:
         """Take the lock if it is free."""
         ...
 
@@ -25,7 +26,7 @@ class Exclusion(Protocol):
         """Say that its holder is alive."""
         ...
 
-    def release(self, me: Owner, *, recorded: bool) -> None:
+    def release(self, mine: Callable[[], Owner], *, recorded: bool) -> None:
         """Give the lock back. Never fails: the work under it is done."""
         ...
 
@@ -37,17 +38,17 @@ class ByOs:
     file: FileLock
     record: Record
 
-    def attempt(self, me: Owner, *, recorded: bool) -> bool:
+    def attempt(self, mine: Callable[[], Owner], *, recorded: bool) -> bool:
         if not self.file.is_open:
             self.record.make_folder()
         if not self.file.attempt():
             return False
         try:
-            free = self._is_free(me)
+            free = self._is_free(mine)
             if free and recorded:
                 # It only tells others: a full disk must not keep a rewrite from making room.
                 with suppress(OSError):
-                    self.record.write(me)
+                    self.record.write(mine())
         except BaseException:
             self.file.release()
             raise
@@ -55,10 +56,10 @@ class ByOs:
             self.file.release()
         return free
 
-    def _is_free(self, me: Owner) -> bool:
+    def _is_free(self, mine: Callable[[], Owner]) -> bool:
         if not self.record.is_there():
             return True
-        owner = self.record.read()
+        owner, me = self.record.read(), mine()
         # A holder of this machine would have the OS lock, and writes its record whole: it is dead. Another program's
         # record has no host, and another machine may see no OS locks: those bind for as long as they are fresh.
         if owner is not None and owner.host != me.host and self.record.is_fresh(owner, me):
@@ -69,7 +70,7 @@ class ByOs:
     def renew(self, me: Owner) -> None:
         self.record.write(me)
 
-    def release(self, me: Owner, *, recorded: bool) -> None:  # noqa: ARG002 - under the OS lock the record is mine
+    def release(self, mine: Callable[[], Owner], *, recorded: bool) -> None:  # noqa: ARG002 - under the OS lock the record is mine
         try:
             if recorded:
                 remove_file(self.record.layer, self.record.path)
@@ -83,7 +84,8 @@ class ByRecord:
 
     record: Record
 
-    def attempt(self, me: Owner, *, recorded: bool) -> bool:  # noqa: ARG002 - here there is nothing but the record
+    def attempt(self, mine: Callable[[], Owner], *, recorded: bool) -> bool:  # noqa: ARG002 - there is nothing else
+        me = mine()
         if self.record.make_folder():
             return self.record.create(me)
         if self.record.is_there():
@@ -97,7 +99,7 @@ class ByRecord:
             raise LockLostError
         self.record.write(me)
 
-    def release(self, me: Owner, *, recorded: bool) -> None:  # noqa: ARG002 - as above
+    def release(self, mine: Callable[[], Owner], *, recorded: bool) -> None:  # noqa: ARG002 - as above
         with suppress(OSError):
-            if self.record.remove(me):
+            if self.record.remove(mine()):
                 self.record.clear_folder()

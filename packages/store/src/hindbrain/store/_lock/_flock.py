@@ -29,6 +29,7 @@ class FileLock:
         self._path = folder / "os.lock"
         self._me = me
         self._mark = b""
+        self._identity = (0, 0)
         self._fd: int | None = None
         self._pid = 0
         self.works = True
@@ -42,14 +43,14 @@ class FileLock:
         """Take the lock if it is free. The folder must be there.
 
         Raises:
-            OSError: the disk's own.
+            OSError: the disk's own, ``EINTR`` among them; it is not taken then.
         """
         fd = self._descriptor()
         if not self._take(fd):
             return False
         taken = False
         try:
-            if self._is_current(fd):
+            if self._is_current():
                 self._sign(fd)
                 taken = True
         finally:
@@ -59,7 +60,7 @@ class FileLock:
 
     def _take(self, fd: int) -> bool:
         try:
-            return uninterrupted(self._layer.try_lock, fd)
+            return self._layer.try_lock(fd)
         except OSError as error:
             self.close()
             if error.errno not in _UNSUPPORTED:
@@ -79,7 +80,7 @@ class FileLock:
         """Give it back, by closing where nothing else works."""
         if self._fd is not None:
             try:
-                uninterrupted(self._layer.unlock, self._fd)
+                self._layer.unlock(self._fd)
             except OSError:
                 self.close()
 
@@ -96,21 +97,22 @@ class FileLock:
             self.close()
             self._fd = open_state(self._layer, self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             self._pid = os.getpid()
+            opened = uninterrupted(self._layer.fstat, self._fd)
+            self._identity = (opened.st_dev, opened.st_ino)
             self._mark = self._me().to_bytes()
         return self._fd
 
     def _sign(self, fd: int) -> None:
         # It only tells others, so a disk that does not take it keeps nobody from working.
         with suppress(OSError):
-            if uninterrupted(self._layer.pread, fd, len(self._mark) + 1, 0) != self._mark:
+            if self._layer.pread(fd, len(self._mark) + 1, 0) != self._mark:
                 uninterrupted(self._layer.ftruncate, fd, 0)
                 write_all(self._layer, fd, self._mark)
 
-    def _is_current(self, fd: int) -> bool:
+    def _is_current(self) -> bool:
         """Whether the locked file is still the one at the path: somebody may have removed the folder."""
         try:
-            there = uninterrupted(self._layer.lstat, self._path)
+            there = self._layer.lstat(self._path)
         except FileNotFoundError:
             return False
-        mine = uninterrupted(self._layer.fstat, fd)
-        return (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino)
+        return (there.st_dev, there.st_ino) == self._identity

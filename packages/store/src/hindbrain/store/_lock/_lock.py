@@ -7,13 +7,14 @@ import os
 import platform
 import threading
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Self
 
 from hindbrain.store._files import FileLayer, disk_errors
-from hindbrain.store._lock._errors import LockBusyError
+from hindbrain.store._lock._errors import LockBusyError, LockLostError
 from hindbrain.store._lock._exclusion import ByOs, ByRecord, Exclusion
 from hindbrain.store._lock._flock import FileLock
 from hindbrain.store._lock._owner import Owner, is_running
@@ -29,35 +30,6 @@ def _now() -> datetime:
 
 def _token() -> str:
     return str(uuid.uuid4())
-
-
-class Hold:
-    """A lock while it is held."""
-
-    def __init__(self, folder: Path, way: Exclusion, me: Owner, now: Callable[[], datetime]) -> None:
-        self._folder = folder
-        self._way = way
-        self._me = me
-        self._now = now
-
-    def renew(self) -> None:
-        """Say that the holder is alive: every few seconds while it works, and right before what it does takes effect.
-
-        Raises:
-            LockLostError: another took it over, where OS locks do not work and the last renewal was too long ago.
-            StoreError: the disk refused.
-        """
-        self._me = self._me.renewed(self._now())
-        with disk_errors(self._folder):
-            self._way.renew(self._me)
-
-    def attempt(self, *, recorded: bool) -> bool:
-        """Take the lock if it is free."""
-        return self._way.attempt(self._me, recorded=recorded)
-
-    def release(self, *, recorded: bool) -> None:
-        """Give the lock back."""
-        self._way.release(self._me, recorded=recorded)
 
 
 class Lock:
@@ -92,73 +64,127 @@ class Lock:
         self._token = token
         self._host = host if host is not None else platform.node()
         self._record = Record(layer, folder, stale_after, running)
-        self._file = FileLock(layer, folder, self._me)
+        self._file = FileLock(layer, folder, self.me)
         self._file.works = os_locks
         self._by_os = ByOs(self._file, self._record)
         self._by_record = ByRecord(self._record)
         self._mutex = threading.Lock()
 
-    @contextmanager
-    def held(self, wait: float = 5.0) -> Iterator[Hold]:
+    def held(self, wait: float = 5.0) -> AbstractContextManager[Hold]:
         """Hold the lock and its record; to rewrite, rotate or migrate. ``wait`` is in seconds.
 
         Raises:
             LockBusyError: it was not free in time.
             StoreError: the disk refused.
         """
-        with self._exclusive(wait, recorded=True) as hold:
-            yield hold
+        return Hold(self, wait, recorded=True)
 
-    @contextmanager
-    def light(self, wait: float = 5.0) -> Iterator[None]:
+    def light(self, wait: float = 5.0) -> AbstractContextManager[Hold]:
         """Hold the OS lock alone; to append. Where there are none, the same as ``held``.
 
         Raises:
             LockBusyError, StoreError: as ``held``.
         """
-        with self._exclusive(wait, recorded=False):
-            yield
+        return Hold(self, wait, recorded=False)
 
     def close(self) -> None:
         """Give the descriptor back. The lock can be used again."""
         self._file.close()
 
-    @contextmanager
-    def _exclusive(self, wait: float, *, recorded: bool) -> Iterator[Hold]:
+    def enter(self, attempt: Callable[[Exclusion], bool], wait: float) -> None:
+        """Succeed in an attempt, alone among the threads that share this object, or raise as ``held``."""
         begun = self._patience.clock()
         if not self._mutex.acquire(timeout=max(wait, 0)):
-            raise LockBusyError(self.folder, self._me())
+            raise LockBusyError(self.folder, self.me())
+        taken = False
         try:
-            with disk_errors(self.folder):
-                hold = self._acquire(wait - (self._patience.clock() - begun), recorded=recorded)
-            try:
-                yield hold
-            finally:
-                hold.release(recorded=recorded)
+            left = wait - (self._patience.clock() - begun)
+            taken = self._patience.until(lambda: attempt(self.way()), left)
         finally:
-            self._mutex.release()
-
-    def _acquire(self, wait: float, *, recorded: bool) -> Hold:
-        taken: list[Hold] = []
-
-        def attempt() -> bool:
-            hold = Hold(self.folder, self._by_os if self._file.works else self._by_record, self._me(), self._now)
-            try:
-                if hold.attempt(recorded=recorded):
-                    taken.append(hold)
-            except OSError as error:
-                if error.errno not in _CONTENTION:
-                    raise
-            return bool(taken)
-
-        if not self._patience.until(attempt, wait):
+            if not taken:
+                self._mutex.release()
+        if not taken:
             raise LockBusyError(self.folder, self._holder())
-        return taken[0]
+
+    def leave(self) -> None:
+        """Let the next thread in."""
+        self._mutex.release()
+
+    def me(self) -> Owner:
+        """A record of this process, now."""
+        return Owner(os.getpid(), self._host, self._now(), self._token())
+
+    def now(self) -> datetime:
+        """The time, for a record."""
+        return self._now()
+
+    def way(self) -> Exclusion:
+        """How others are kept out, as far as is known by now."""
+        return self._by_os if self._file.works else self._by_record
 
     def _holder(self) -> Owner | None:
         with suppress(OSError):
             return self._record.read() or self._file.holder()
         return None
 
-    def _me(self) -> Owner:
-        return Owner(os.getpid(), self._host, self._now(), self._token())
+
+class Hold:
+    """A lock while it is held. The way in and out of a ``with`` is short on purpose: an append pays it each time."""
+
+    __slots__ = ("_held", "_lock", "_me", "_recorded", "_wait", "_way")
+
+    def __init__(self, lock: Lock, wait: float, *, recorded: bool) -> None:
+        self._lock = lock
+        self._wait = wait
+        self._recorded = recorded
+        self._me: Owner | None = None
+        self._way = lock.way()
+        self._held = False
+
+    def renew(self) -> None:
+        """Say that the holder is alive: every few seconds while it works, and right before what it does takes effect.
+
+        Raises:
+            LockLostError: it is held no more; or another took it over, where OS locks do not work and the last renewal
+                was too long ago.
+            StoreError: the disk refused.
+        """
+        if not self._held:
+            raise LockLostError
+        self._me = self._mine().renewed(self._lock.now())
+        with disk_errors(self._lock.folder):
+            self._way.renew(self._me)
+
+    def __enter__(self) -> Self:
+        try:
+            self._lock.enter(self._attempt, self._wait)
+        except OSError:
+            with disk_errors(self._lock.folder):
+                raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held = False
+        try:
+            self._way.release(self._mine, recorded=self._recorded)
+        finally:
+            self._lock.leave()
+
+    def _mine(self) -> Owner:
+        if self._me is None:
+            self._me = self._lock.me()
+        return self._me
+
+    def _attempt(self, way: Exclusion) -> bool:
+        while True:
+            self._me = None
+            try:
+                taken = way.attempt(self._mine, recorded=self._recorded)
+            except InterruptedError:
+                continue
+            except OSError as error:
+                if error.errno in _CONTENTION:
+                    return False
+                raise
+            self._way, self._held = way, taken
+            return taken

@@ -35,9 +35,9 @@ class Record:
         return read_owner(self.layer, self.path)
 
     def is_there(self) -> bool:
-        """Whether there is a record at all, readable or not."""
+        """Whether there is a record at all, readable or not. A signal may interrupt it."""
         try:
-            uninterrupted(self.layer.lstat, self.path)
+            self.layer.lstat(self.path)
         except FileNotFoundError:
             return False
         return True
@@ -114,7 +114,7 @@ class Record:
             if not self.is_stale(claimant, me):
                 return False
             claims.append(claims[-1].with_name(claims[-1].name + ".claim"))
-        unchanged = self.is_there() and self.read() == stale
+        unchanged = uninterrupted(self.is_there) and self.read() == stale
         if unchanged:
             self.write(me)
         for claim in claims if unchanged else claims[-1:]:
