@@ -1,7 +1,8 @@
 """The cursor file, version 4: the book as JSON and back.
 
-``{"version": 4, "seal": hex, "lineages": {lineage: {"documents": {session id: key}, "banks": {bank: {"heads":
-[{"lastId", "chain", "count"}], "tail": [[entry id, fingerprint]], "trail": text}}}}}``. The versions 1 to 3 are the older formats'.
+``{"version": 4, "seal": hex, "lineages": {lineage: {"documents": {session id: key}, "banks": {bank: cursor}}}}`` with a
+cursor ``{"heads": [{"lastId", "chain", "count"}], "tail": [[entry id, fingerprint]], "trail": text}``. The versions 1 to
+3 are the older formats'.
 
 Source: decisions.md, "Durability" (cursors, seal).
 """

@@ -54,7 +54,7 @@ def decode(sid: str, data: bytes, key: SealKey) -> SessionRecord | Newer | Distr
         return Newer(found.version)
     try:
         return _record(found.body)
-    except (KeyError, TypeError, ValueError, RecordValueError):
+    except (AttributeError, KeyError, TypeError, ValueError, RecordValueError):
         return Distrust.MALFORMED
 
 
