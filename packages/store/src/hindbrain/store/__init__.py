@@ -15,7 +15,15 @@ from hindbrain.store._errors import (
     StoreUnavailableError,
 )
 from hindbrain.store._flush import Flusher, FlushOutcome, FlushPolicy, FlushReport
-from hindbrain.store._queue import DeadLetter, DurableQueue, QueueCounts, QueuedJob, UnknownJobError, Verification
+from hindbrain.store._queue import (
+    DeadLetter,
+    DurableQueue,
+    QueueCounts,
+    QueuedJob,
+    SetAside,
+    UnknownJobError,
+    Verification,
+)
 from hindbrain.store._state import HostState
 
 __all__ = [
@@ -33,6 +41,7 @@ __all__ = [
     "Move",
     "QueueCounts",
     "QueuedJob",
+    "SetAside",
     "StoreBusyError",
     "StoreClosedError",
     "StoreCorruptError",

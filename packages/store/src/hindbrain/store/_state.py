@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from hindbrain.contracts import Backend, Branch, Entry, RetainJob
 from hindbrain.store._cursors import Cursor, Cursors, Move, move, new_entries
@@ -15,6 +16,7 @@ from hindbrain.store._seal import seal_key
 from hindbrain.store._worker import Worker
 
 QUEUE = "retain-queue.jsonl"
+T = TypeVar("T")
 
 
 class HostState:
@@ -112,6 +114,14 @@ class HostState:
         if job is not None:
             await self._jobs.enqueue(job)
         self._at[lineage, bank] = moved.cursor
+
+    async def ask(self, use: Callable[[DurableQueue], T]) -> T:
+        """Use the queue in the thread that owns the disk.
+
+        Raises:
+            StoreError: what the queue raises.
+        """
+        return await self._worker.run(lambda _: use(self.queue))
 
     async def document_key(self, lineage: str, session_id: str, key: str) -> str:
         """The session's document key: the one it was given first, so that a moved file keeps its document."""

@@ -3,35 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from hindbrain.generic._cli._run import Options
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-EPILOG = (
-    "Exit codes: 0 ok, 1 failed or nothing found, 2 usage, 3 configuration or credentials, 4 unreachable, 5 partial."
-)
-
-
-def _common(command: _F) -> _F:
-    """The options every command takes."""
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON envelope on stdout."),
-        click.option("--backend", type=click.Choice(["local", "hindsight"]), help="Where memory lives."),
-        click.option("--data-dir", help="Folder of the embedded banks."),
-        click.option("--config-dir", help="Folder of the global settings file."),
-    ):
-        command = option(command)
-    return command
-
-
-def _options(kwargs: dict[str, Any]) -> Options:
-    return Options(**{name: kwargs.pop(name) for name in ("as_json", "backend", "data_dir", "config_dir")})
+from hindbrain.generic._cli._common import EPILOG, common, options_of
+from hindbrain.generic._cli._queue_group import queue
 
 
 def _show_versions(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
@@ -59,59 +37,59 @@ def main() -> None:
 @main.command(epilog=EPILOG)
 @click.argument("session", type=click.Path(path_type=Path))
 @click.option("--ask", "question", help="Show what would be injected for this question.")
-@_common
+@common
 def replay(session: Path, question: str | None, **kwargs: Any) -> None:
     """Give a recorded pi or omp SESSION file a memory, and ask it a question."""
     from hindbrain.generic._cli._replay import replay as command
 
-    command(_options(kwargs), session, question)
+    command(options_of(kwargs), session, question)
 
 
 @main.command(epilog=EPILOG)
 @click.argument("text")
 @click.option("--bank", help="The bank to write to; the project's own by default.")
 @click.option("--tag", "tags", multiple=True, help="A tag to add; repeatable.")
-@_common
+@common
 def retain(text: str, bank: str | None, tags: tuple[str, ...], **kwargs: Any) -> None:
     """Retain TEXT as a document of its own; '-' reads it from standard input."""
     from hindbrain.generic._cli._verbs import retain as command
 
-    command(_options(kwargs), sys.stdin.read() if text == "-" else text, bank, tags)
+    command(options_of(kwargs), sys.stdin.read() if text == "-" else text, bank, tags)
 
 
 @main.command(epilog=EPILOG)
 @click.argument("query")
 @click.option("--bank", help="The bank to ask; the session's own by default.")
 @click.option("--unscoped", is_flag=True, help="Drop the project's tag filter.")
-@_common
+@common
 def recall(query: str, bank: str | None, unscoped: bool, **kwargs: Any) -> None:
     """Recall what bears on QUERY, as a session of this project would."""
     from hindbrain.generic._cli._verbs import recall as command
 
-    command(_options(kwargs), query, bank, unscoped=unscoped)
+    command(options_of(kwargs), query, bank, unscoped=unscoped)
 
 
 @main.command(epilog=EPILOG)
 @click.argument("operation")
 @click.option("--bank", help="The bank it belongs to; the project's own by default.")
-@_common
+@common
 def status(operation: str, bank: str | None, **kwargs: Any) -> None:
     """Say where the retain with id OPERATION stands."""
     from hindbrain.generic._cli._verbs import status as command
 
-    command(_options(kwargs), operation, bank)
+    command(options_of(kwargs), operation, bank)
 
 
 @main.command(epilog=EPILOG)
 @click.argument("document")
 @click.option("--bank", help="The bank it is in; the project's own by default.")
 @click.option("--yes", is_flag=True, help="Do not ask first.")
-@_common
+@common
 def delete(document: str, bank: str | None, yes: bool, **kwargs: Any) -> None:
     """Delete one DOCUMENT and all that was learnt from it alone."""
     from hindbrain.generic._cli._verbs import delete as command
 
-    options = _options(kwargs)
+    options = options_of(kwargs)
     if not yes:
         if options.as_json or not sys.stdin.isatty():
             raise click.UsageError("Nothing was deleted: say --yes where nobody can be asked.")
@@ -121,12 +99,12 @@ def delete(document: str, bank: str | None, yes: bool, **kwargs: Any) -> None:
 
 @main.command(epilog=EPILOG)
 @click.option("--online", is_flag=True, help="Also contact the server; otherwise nothing leaves this machine.")
-@_common
+@common
 def doctor(online: bool, **kwargs: Any) -> None:
     """Say why memory is or is not working. Changes nothing."""
     from hindbrain.generic._cli._inspect import doctor as command
 
-    command(_options(kwargs), online=online)
+    command(options_of(kwargs), online=online)
 
 
 @main.group()
@@ -136,9 +114,12 @@ def config() -> None:
 
 @config.command("show", epilog=EPILOG)
 @click.option("--origin", is_flag=True, help="Say where each value came from.")
-@_common
+@common
 def config_show(origin: bool, **kwargs: Any) -> None:
     """Print every effective setting."""
     from hindbrain.generic._cli._inspect import config_show as command
 
-    command(_options(kwargs), origin=origin)
+    command(options_of(kwargs), origin=origin)
+
+
+main.add_command(queue)

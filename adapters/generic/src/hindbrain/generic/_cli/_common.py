@@ -1,0 +1,33 @@
+"""The options that stand on every command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from hindbrain.generic._cli._run import Options
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+EPILOG = (
+    "Exit codes: 0 ok, 1 failed or nothing found, 2 usage, 3 configuration or credentials, 4 unreachable, 5 partial."
+)
+
+
+def common(command: _F) -> _F:
+    """Add the options every command takes."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON envelope on stdout."),
+        click.option("--backend", type=click.Choice(["local", "hindsight"]), help="Where memory lives."),
+        click.option("--data-dir", help="Folder of the embedded banks."),
+        click.option("--config-dir", help="Folder of the global settings file."),
+    ):
+        command = option(command)
+    return command
+
+
+def options_of(kwargs: dict[str, Any]) -> Options:
+    """The common options, taken out of a command's arguments."""
+    return Options(**{name: kwargs.pop(name) for name in ("as_json", "backend", "data_dir", "config_dir")})
