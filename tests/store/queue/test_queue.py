@@ -63,7 +63,12 @@ def test_an_append_is_one_write_and_one_sync_and_so_is_an_ack(
     queue = open_queue(layer)
     queue.append(job := make_job())
     queue.ack([job.id])
-    for work in (lambda: queue.append(make_job()), lambda: queue.ack([job.id]), lambda: queue.attempt(job.id, "http")):
+    works: list[Callable[[], None]] = [
+        lambda: queue.append(make_job()),
+        lambda: queue.ack([job.id]),
+        lambda: queue.attempt(job.id, "http"),
+    ]
+    for work in works:
         layer.operations.clear()
         work()
         assert [each.name for each in layer.changes()] == ["write", "fsync"]
@@ -355,9 +360,7 @@ def test_another_process_that_rewrites_is_waited_for_and_named(
 
 
 @pytest.mark.req("S0-queue-005")
-def test_threads_that_append_at_once_each_leave_one_whole_line(
-    tmp_path: Path, key: SealKey, make_job: MakeJob
-) -> None:
+def test_threads_that_append_at_once_each_leave_one_whole_line(tmp_path: Path, key: SealKey, make_job: MakeJob) -> None:
     path = tmp_path / "state" / "queue.jsonl"
     queue = DurableQueue.open(path, key=key)
     jobs = [make_job() for _ in range(32)]

@@ -65,19 +65,12 @@ class Index:
         Raises:
             OSError: the disk's own.
         """
-        sizes = self._log.sizes()
-        acks = self._acks.look()
-        if self._is_void(sizes, acks):
+        try:
+            self._read_new()
+        except BaseException:
+            # What was read in part is not known to have been: a record that is passed over would be lost for good.
             self.forget()
-        self._generation = self._log.generation
-        records = self._read_records(acks)
-        for record in records:
-            if isinstance(record, Aside):
-                self.state.apply(record)
-        for number in sorted(sizes):
-            self._read_lines(number, sizes[number])
-        for record in records:
-            self.state.apply(record)
+            raise
 
     def appended(self, segment: int, offset: int, lines: list[tuple[str, int]]) -> None:
         """This process added lines, of these ids and lengths. Where another wrote before it, ``refresh`` will tell."""
@@ -115,6 +108,21 @@ class Index:
         self._acks_read_to = 0
         self._acks_identity = None
         self._generation = -1
+
+    def _read_new(self) -> None:
+        sizes = self._log.sizes()
+        acks = self._acks.look()
+        if self._is_void(sizes, acks):
+            self.forget()
+        self._generation = self._log.generation
+        records = self._read_records(acks)
+        for record in records:
+            if isinstance(record, Aside):
+                self.state.apply(record)
+        for number in sorted(sizes):
+            self._read_lines(number, sizes[number])
+        for record in records:
+            self.state.apply(record)
 
     def _is_void(self, sizes: dict[int, int], acks: tuple[Identity, int] | None) -> bool:
         shrunk = any(sizes.get(number, 0) < end for number, end in self._read_to.items())

@@ -52,7 +52,7 @@ class Journal:
     @property
     def is_spoiled(self) -> bool:
         """Whether a sync of the file at the path has failed in this process."""
-        found = self.look()
+        found = self.look() if self._spoiled is not None else None
         return found is not None and found[0] == self._spoiled
 
     def append(self, data: bytes) -> int:
