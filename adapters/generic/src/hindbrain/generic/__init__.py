@@ -4,6 +4,7 @@ from hindbrain.generic._config import Layer, Places, Setting, Settings, load_set
 from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
 from hindbrain.generic._embedder import EmbeddingError, OpenAIEmbedder
 from hindbrain.generic._host import BranchMovedError, InProcessHost
+from hindbrain.generic._live import live_session
 from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
 from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
 from hindbrain.generic._replay import AnswerItem, Replay, ReplayReport
@@ -31,6 +32,7 @@ __all__ = [
     "SettingsError",
     "SettledTurn",
     "find_project",
+    "live_session",
     "load_settings",
     "memory_config",
     "merge",

@@ -1,6 +1,7 @@
 """Read the session files of pi (versions 1 to 3) and omp as values, whole, step by step, or while they grow."""
 
 from hindbrain.memory.sessions._errors import SessionFileError, Unreadable
+from hindbrain.memory.sessions._lineage import SessionNames, names_of
 from hindbrain.memory.sessions._lines import MAX_LINE
 from hindbrain.memory.sessions._reader import SessionReader, iter_session, read_session
 from hindbrain.memory.sessions._values import (
@@ -23,8 +24,10 @@ __all__ = [
     "SessionFile",
     "SessionFileError",
     "SessionHeader",
+    "SessionNames",
     "SessionReader",
     "Unreadable",
     "iter_session",
+    "names_of",
     "read_session",
 ]

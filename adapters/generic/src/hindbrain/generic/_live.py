@@ -1,0 +1,71 @@
+"""A live session with everything it needs, opened and closed in the right order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from attrs import evolve
+
+from hindbrain.contracts import Host
+from hindbrain.generic._config import Settings, memory_config
+from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
+from hindbrain.generic._open import SessionPlace, data_dir, find_project, name_session, open_backend, origin_of
+from hindbrain.generic._session import Session
+from hindbrain.memory import SessionIdentity
+from hindbrain.memory.sessions import names_of
+from hindbrain.store import HostState
+
+
+@asynccontextmanager
+async def live_session(host: Host, settings: Settings, place: SessionPlace) -> AsyncIterator[Session]:
+    """Open a session whose turns survive this process; it is closed, with a bounded flush, at the end.
+
+    The session's document key and its lineage come from what the host wrote in the session file, so that a file that
+    moves keeps its document, and a fork retains only what is new.
+
+    Args:
+        host: where the conversation lives.
+        settings: the effective settings.
+        place: the host's name, the working directory and the session file.
+
+    Raises:
+        NoProjectError: the directory is no project; memory must stay off.
+        HindbrainError: the settings or the state folder are refused. Nothing was sent.
+    """
+    project = await find_project(place.cwd, settings)
+    root = Path(project.root)
+    notices: list[str] = []
+    state = await HostState.open(
+        state_folder(place.host, root),
+        seal_file=data_dir(settings) / "seal.key",
+        within=root,
+        notify=notices.append,
+    )
+    identity = await _identity(state, place, origin_of(settings))
+    async with open_backend(settings) as backend:
+        session = Session(
+            host=host,
+            backend=backend,
+            config=memory_config(settings),
+            project=project,
+            identity=identity,
+            outbox=DiskOutbox(state, backend, settings),
+        )
+        for notice in notices:
+            await host.notify(notice, "warning")
+        try:
+            yield session
+        finally:
+            await session.close()
+
+
+async def _identity(state: HostState, place: SessionPlace, origin: str) -> SessionIdentity:
+    identity = name_session(place, origin)
+    names = await asyncio.to_thread(names_of, place.file) if place.file else None
+    if names is None:
+        return identity
+    key = await state.document_key(names.lineage, names.session_id, identity.key)
+    return evolve(identity, key=key, lineage=names.lineage)

@@ -1,0 +1,96 @@
+"""A live session over the embedded store and a state folder in its project."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hindbrain.contracts import Message, TextPart
+from hindbrain.generic import InProcessHost, Layer, SessionPlace, live_session, merge
+from hindbrain.memory import NoProjectError
+from hindbrain.memory.sessions import read_session
+from hindbrain.store import StoreError
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    return tmp_path / "project"
+
+
+async def retain_all(tmp_path: Path, project: Path, file: Path, host_name: str = "pi") -> tuple[str, int, list[str]]:
+    lines: list[str] = []
+    host = InProcessHost(notify=lambda text, _level: lines.append(text))
+    for entry in read_session(file).entries:
+        host.add(entry)
+    settings = merge([Layer(origin="test", values={"dataDir": str(tmp_path / "data")})])
+    place = SessionPlace(host=host_name, cwd=str(project), file=str(file))
+    async with live_session(host, settings, place) as session:
+        turn = await session.settled()
+        kept = json.loads(turn.job.item.content) if turn.job else []
+        return session.identity.document_id, len(kept), lines
+
+
+async def test_a_session_is_retained_once_and_recalled_in_the_next(tmp_path: Path, project: Path) -> None:
+    file = shutil.copy(EXAMPLES / "pi-1.6.0.jsonl", tmp_path / "s.jsonl")
+    _, first, _ = await retain_all(tmp_path, project, Path(file))
+    _, again, _ = await retain_all(tmp_path, project, Path(file))
+    assert first > 10
+    assert again == 0
+    assert (project / ".pi/hindsight/retain-queue.jsonl").stat().st_mode & 0o077 == 0
+    settings = merge([Layer(origin="test", values={"dataDir": str(tmp_path / "data")})])
+    async with live_session(InProcessHost(), settings, SessionPlace(host="pi", cwd=str(project))) as session:
+        question = Message(role="user", parts=(TextPart("Which test framework does the user want?"),))
+        assert "unittest, not pytest" in (await session.context([question])).text
+
+
+async def test_a_session_file_that_moves_keeps_its_document(tmp_path: Path, project: Path) -> None:
+    file = Path(shutil.copy(EXAMPLES / "pi-1.6.0.jsonl", tmp_path / "s.jsonl"))
+    before, _, _ = await retain_all(tmp_path, project, file)
+    moved = file.rename(tmp_path / "moved.jsonl")
+    after, new, _ = await retain_all(tmp_path, project, moved)
+    assert before == after
+    assert new == 0
+
+
+async def test_a_fork_has_its_own_document_and_retains_only_what_is_new(tmp_path: Path, project: Path) -> None:
+    whole, _, _ = await retain_all(tmp_path, project, EXAMPLES / "pi-1.6.0.jsonl")
+    fork, new, _ = await retain_all(tmp_path, project, EXAMPLES / "pi-1.6.0-fork.jsonl")
+    entries = read_session(EXAMPLES / "pi-1.6.0-fork.jsonl").entries
+    shared = {e.id for e in read_session(EXAMPLES / "pi-1.6.0.jsonl").entries}
+    own = [e for e in entries if e.message is not None and e.id not in shared and e.message.role != "system"]
+    assert whole != fork
+    assert 0 < new <= len(own) < len(entries)
+
+
+async def test_each_host_keeps_its_state_in_its_own_folder(tmp_path: Path, project: Path) -> None:
+    await retain_all(tmp_path, project, EXAMPLES / "omp-18.2.3.jsonl", "omp")
+    assert (project / ".omp/hindsight/retain-cursors.json").exists()
+    assert not (project / ".pi").exists()
+
+
+async def test_a_repository_that_ships_a_link_for_the_state_folder_is_refused(tmp_path: Path, project: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (project / ".pi").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError):
+        await retain_all(tmp_path, project, EXAMPLES / "pi-1.6.0.jsonl")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+async def test_a_cursor_file_that_came_with_a_repository_is_not_believed(tmp_path: Path, project: Path) -> None:
+    (project / ".pi/hindsight").mkdir(parents=True)
+    (project / ".pi/hindsight/retain-cursors.json").write_text("not json", "utf-8")
+    _, new, lines = await retain_all(tmp_path, project, EXAMPLES / "pi-1.6.0.jsonl")
+    assert new > 10
+    assert any("cursors" in line for line in lines)
+
+
+async def test_the_home_directory_is_no_place_for_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(NoProjectError):
+        await retain_all(tmp_path, tmp_path, EXAMPLES / "pi-1.6.0.jsonl")
