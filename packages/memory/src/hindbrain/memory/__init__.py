@@ -12,6 +12,7 @@ from hindbrain.memory._recall import RecallOutcome, ScopeFailure, build_query, r
 from hindbrain.memory._retain import SessionIdentity, build_job, explicit_item
 from hindbrain.memory._scope import RecallScope, recall_scopes, retain_tags
 from hindbrain.memory._trace import EntryIndex
+from hindbrain.memory._turns import Shown, TurnKey, Turns, last_user
 
 __all__ = [
     "GUIDANCE",
@@ -29,6 +30,9 @@ __all__ = [
     "ScopeConfig",
     "ScopeFailure",
     "SessionIdentity",
+    "Shown",
+    "TurnKey",
+    "Turns",
     "Verdict",
     "build_job",
     "build_query",
@@ -39,6 +43,7 @@ __all__ = [
     "identify",
     "iso",
     "judge",
+    "last_user",
     "operation_id",
     "project",
     "project_message",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from attrs import frozen
 
-from hindbrain.contracts import Fact, is_contaminated
+from hindbrain.contracts import Fact, MinScores, Scores, is_contaminated
 
 
 @frozen(kw_only=True)
@@ -28,8 +28,38 @@ def fold(text: str) -> str:
     return " ".join(text.split()).lower()
 
 
-def judge(candidates: Iterable[tuple[str, Fact]], *, top_k: int) -> tuple[Verdict, ...]:
-    """Judge candidates in order: blank, contaminated, seen already (in any bank), beyond ``top_k`` of their bank."""
+def below_floor(scores: Scores, floors: MinScores) -> bool:
+    """Whether any score that is there lies under its floor; a score that is missing keeps the fact.
+
+    Source: seed 000, table of score floors; NaN never compares below.
+    """
+    pairs = (
+        (scores.semantic, floors.semantic),
+        (scores.keyword, floors.keyword),
+        (scores.reranker, floors.reranker),
+        (scores.final, floors.final),
+    )
+    return any(score is not None and floor is not None and score < floor for score, floor in pairs)
+
+
+def judge(
+    candidates: Iterable[tuple[str, Fact]],
+    *,
+    top_k: int,
+    floors: MinScores | None = None,
+    suppressed: Collection[str] = (),
+) -> tuple[Verdict, ...]:
+    """Judge candidates in order; the reasons of one add up, and only what is kept counts as seen.
+
+    A fact is dropped where it is blank, looks like injected memory, repeats one that was kept (in any bank), lies under
+    a floor, was suppressed by its id, or stands beyond ``top_k`` of its bank.
+
+    Args:
+        candidates: bank and fact, best first.
+        top_k: how many of each bank are kept at most.
+        floors: local floors; None judges no score.
+        suppressed: ids of facts the user does not want to see.
+    """
     seen: set[str] = set()
     counts: dict[str, int] = {}
     verdicts: list[Verdict] = []
@@ -41,6 +71,8 @@ def judge(candidates: Iterable[tuple[str, Fact]], *, top_k: int) -> tuple[Verdic
                 ("blank-memory", not folded),
                 ("recall-contamination", is_contaminated(fact.text)),
                 ("duplicate-memory", bool(folded) and folded in seen),
+                ("below-score-floor", floors is not None and below_floor(fact.scores, floors)),
+                ("suppressed", fact.id in suppressed),
             )
             if holds
         ]
