@@ -248,7 +248,7 @@ def test_after_a_failed_sync_the_job_goes_into_a_new_segment_and_so_does_what_fo
 class NoSync(RecordingLayer):
     """A disk that writes, and never syncs."""
 
-    def fsync(self, fd: int) -> None:
+    def fsync(self, fd: int) -> None:  # noqa: ARG002 - the protocol's
         raise OSError(errno.EIO, "no")
 
 

@@ -327,17 +327,17 @@ class DurableQueue:
 
     @contextmanager
     def _fresh(self, *, alone: bool = False) -> Iterator[None]:
-        """Hold the lock with the index true to the files. Lines that have no business there are set aside at the end.
+        """Hold the lock with the index true to the files. Lines that have no business there are set aside.
 
         Where that fails they are neither sent nor lost, and it is tried again the next time.
         """
         with self._shared(alone=alone):
             self._index.refresh()
+            self._try_to_put_aside()
             try:
                 yield
             finally:
-                with suppress(StoreError, OSError):
-                    self._put_aside()
+                self._try_to_put_aside()
 
     def _plan_of(self, groups: Iterable[Sequence[str]]) -> tuple[list[str], Plan]:
         """The ids of what goes out, and what is to be written down first. Only an append could be merged later."""
@@ -364,6 +364,10 @@ class DurableQueue:
         lines = [line for job_id in state.live for line in self._reader.lines_to_keep(job_id)]
         self._log.rewrite(b"".join(lines))
         self._acks.replace(b"".join(write_record(self._key, record) for record in remaining(state)))
+
+    def _try_to_put_aside(self) -> None:
+        with suppress(StoreError, OSError):
+            self._put_aside()
 
     def _put_aside(self) -> None:
         odd = self._index.odd

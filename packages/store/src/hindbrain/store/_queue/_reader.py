@@ -12,6 +12,7 @@ from hindbrain.store._queue._index import Index, Odd
 from hindbrain.store._queue._line import derived_id, holds_head, read_head, read_job
 from hindbrain.store._queue._log import Log
 from hindbrain.store._queue._merge import merged
+from hindbrain.store._queue._scan import classify
 from hindbrain.store._queue._seal_line import is_sealed
 from hindbrain.store._queue._values import Head, Place, QueuedJob, Reason
 from hindbrain.store._seal import SealKey
@@ -125,7 +126,8 @@ class Reader:
 
     def _doubt(self, job_id: str, place: Place) -> None:
         line = self._log.read(place)
-        reason = Reason.MALFORMED if read_job(line) is None else Reason.UNSEALED
+        kind = classify(line, place.offset)
+        reason = kind if isinstance(kind, Reason) else Reason.UNSEALED
         if all(each.place != place for each in self._index.odd):
             self._index.odd.append(Odd(reason, place, line, job_id))
 

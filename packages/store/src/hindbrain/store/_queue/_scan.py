@@ -8,13 +8,14 @@ from hindbrain.store._queue._values import Reason
 
 _BOM = b"\xef\xbb\xbf"
 _AROUND = b"\0 \t\r\n"
+_CLOSE = ord("}")
 
 Found = tuple[str, int, int]
 """A job's id, and the offset and length of its line."""
 
 
 def scan(chunk: bytes, base: int) -> tuple[list[Found], list[tuple[int, int]]]:
-    """The lines that begin like a job of ours, and offset and length of those that do not. ``base`` is added.
+    """The lines that begin and end like a job of ours, and offset and length of those that do not. ``base`` is added.
 
     A last line without a line break is among the latter, whatever it looks like.
     """
@@ -24,7 +25,7 @@ def scan(chunk: bytes, base: int) -> tuple[list[Found], list[tuple[int, int]]]:
     start = 0
     while (end := find(b"\n", start)) >= 0:
         head = match(chunk, start, end)
-        if head:
+        if head and chunk[end - 1] == _CLOSE:
             found.append((head[1].decode(), base + start, end - start))
         elif end > start:
             odd.append((base + start, end - start))
