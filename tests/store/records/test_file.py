@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -163,9 +162,7 @@ def test_setting_a_mode_takes_the_place_of_a_broken_record_and_keeps_it_aside(
     assert [each.read_bytes() for each in aside] == [b"not json", b"again"]
 
 
-def test_a_record_that_came_with_a_cloned_repository_is_not_believed(
-    open_records: Open, state: StateDir, told: list[str]
-) -> None:
+def test_a_record_that_came_with_a_cloned_repository_is_not_believed(open_records: Open, told: list[str]) -> None:
     open_records(key=SealKey(bytes([7] * 32))).set_retain(SID, on=True)
     open_records(key=SealKey(bytes([7] * 32))).add_tag(SID, "planted")
     assert open_records().read(SID) == CLOSED
@@ -267,7 +264,7 @@ async def test_writers_in_two_processes_lose_nothing_of_each_other(open_records:
     async with asyncio.timeout(50):
         assert [await process.wait() for process in processes] == [0, 0]
     assert set(open_records().read(SID).tags) == {f"{name}-{number}" for name in "ab" for number in range(20)}
-    assert os.listdir(path(state).parent) == [f"{SID}.json"]
+    assert state.layer.listdir(path(state).parent) == [f"{SID}.json"]
 
 
 def on(layer: Any, key: SealKey) -> SessionRecords:

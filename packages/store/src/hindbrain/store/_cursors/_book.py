@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from attrs import evolve, field, frozen
 
 from hindbrain.contracts import Coverage
 from hindbrain.store._cursors._cursor import Cursor
 from hindbrain.store._cursors._replay import replay
+
+RECENT = 32
+"""How many lineages keep their tails. Those that moved longer ago keep their heads and marks, which hold what is
+retained; only edits of theirs are no longer seen. So a turn writes little, whatever the project's age."""
 
 
 @frozen
@@ -58,5 +63,15 @@ class Book:
         return book
 
     def _with(self, lineage: str, value: Lineage) -> Book:
-        others = {name: each for name, each in self.lineages.items() if name != lineage}
-        return Book({**others, lineage: value})
+        lineages = {name: each for name, each in self.lineages.items() if name != lineage}
+        lineages[lineage] = value
+        if len(lineages) > RECENT:
+            aged = next(islice(lineages, len(lineages) - RECENT - 1, None))
+            lineages[aged] = _without_tails(lineages[aged])
+        return Book(lineages)
+
+
+def _without_tails(lineage: Lineage) -> Lineage:
+    if not any(cursor.tail for cursor in lineage.banks.values()):
+        return lineage
+    return evolve(lineage, banks={bank: cursor.with_tail((), length=0) for bank, cursor in lineage.banks.items()})

@@ -1,8 +1,8 @@
 """The cursor file, version 4: the book as JSON and back.
 
-``{"version": 4, "seal": hex, "lineages": {lineage: {"documents": {session id: key}, "banks": {bank: cursor}}}}`` with a
-cursor ``{"heads": [{"lastId", "chain", "count"}], "tail": [[entry id, fingerprint]], "trail": text}``. The versions 1 to
-3 are the older formats'.
+``{"version": 4, "seal": hex, "lineages": {lineage: {"documents": {session id: key}, "banks": {bank: cursor}}}}``, a
+cursor being ``{"heads": [{"lastId", "chain", "count"}], "tail": [[entry id, fingerprint]], "trail": text}``. Versions 1
+to 3 are the older formats'.
 
 Source: decisions.md, "Durability" (cursors, seal).
 """
@@ -19,10 +19,6 @@ from hindbrain.store._seal import SealKey
 from hindbrain.store._sealed import Distrust, Sealed, open_document, seal_document
 
 VERSION = 4
-RECENT = 64
-"""How many lineages keep their tails. Those that moved longer ago keep their heads and marks, which hold what is
-retained; only edits of theirs are no longer seen. So a turn writes little, whatever the project's age."""
-
 _PLACE = "retain-cursors"
 
 
@@ -42,16 +38,12 @@ class Newer:
 
 def encode(book: Book, key: SealKey) -> bytes:
     """The bytes of the file."""
-    old = max(0, len(book.lineages) - RECENT)
     lineages = {
         name: {
             "documents": dict(each.documents),
-            "banks": {
-                bank: _cursor_json(cursor if place >= old else cursor.with_tail((), length=0))
-                for bank, cursor in each.banks.items()
-            },
+            "banks": {bank: _cursor_json(cursor) for bank, cursor in each.banks.items()},
         }
-        for place, (name, each) in enumerate(book.lineages.items())
+        for name, each in book.lineages.items()
     }
     return seal_document(key, _PLACE, VERSION, {"lineages": lineages})
 

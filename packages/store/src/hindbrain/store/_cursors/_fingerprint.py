@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 
-from hindbrain.contracts import Entry, ImagePart, JsonValue, Message, Part, TextPart, ThinkingPart, ToolCallPart
+from hindbrain.contracts import Entry, JsonValue, Message, Part, TextPart, ThinkingPart, ToolCallPart
 from hindbrain.store._cursors._js import stringify
 
 LENGTH = 16
@@ -46,8 +46,8 @@ def _part(part: Part) -> list[JsonValue]:
             return ["thinking", text]
         case ToolCallPart(call_id, name, arguments):
             return ["toolCall", call_id, name, dict(arguments)]
-        case ImagePart(media_type, size, sha256):
-            return ["image", media_type, size if sha256 is None else sha256]
+        case _:
+            return ["image", part.media_type, part.size if part.sha256 is None else part.sha256]
 
 
 def _compact(value: JsonValue) -> str:
