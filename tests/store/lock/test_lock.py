@@ -135,6 +135,35 @@ def test_threads_that_share_a_lock_wait_for_each_other(world: World, os_locks: b
     assert caught.value.holder is not None
 
 
+class SlowMutex:
+    """A mutex that another thread gives back after two seconds."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.held = True
+
+    def acquire(self, *, blocking: bool = True, timeout: float = -1) -> bool:
+        if blocking:
+            self.world.passed += min(timeout, 2)
+            self.held = timeout < 2
+        return not self.held
+
+    def release(self) -> None:
+        self.held = True
+
+
+def test_what_a_thread_waited_for_its_own_process_counts_as_waited(world: World, os_locks: bool) -> None:
+    lock = world.lock(os_locks=os_locks)
+    vars(lock)["_mutex"] = SlowMutex(world)
+    assert can_take(lock, 5)
+    assert world.passed == 2
+    with world.lock(os_locks=os_locks).held():
+        assert not can_take(lock, 5)
+    assert world.passed == pytest.approx(7)
+    assert not can_take(lock, 1)
+    assert world.passed == pytest.approx(8)
+
+
 @pytest.mark.parametrize("way", ["held", "light"])
 def test_of_many_threads_one_is_inside(way: str) -> None:
     world = World()
@@ -156,14 +185,43 @@ def test_of_many_threads_one_is_inside(way: str) -> None:
     assert most == [1] * 32
 
 
-def test_an_append_under_a_lock_that_was_used_before_costs_five_calls(world: World) -> None:
+def calls(lock: Lock, recording: RecordingLayer) -> list[str]:
+    recording.operations.clear()
+    with lock.light(0):
+        pass
+    return [o.name for o in recording.operations]
+
+
+def test_an_append_under_a_lock_whose_folder_is_at_rest_costs_four_calls(world: World) -> None:
     recording = RecordingLayer(world.memory)
     lock = world.lock(layer=recording)
     assert can_take(lock)
-    recording.operations.clear()
-    with lock.light():
+    fresh = ["try_lock", "lstat", "lstat", "lstat", "pread", "unlock"]
+    assert [calls(lock, recording) for _ in range(2)] == [fresh, fresh]
+    world.passed += 2
+    assert calls(lock, recording) == fresh
+    assert calls(lock, recording) == ["try_lock", "lstat", "pread", "unlock"]
+
+
+def test_a_record_that_appears_in_a_folder_at_rest_is_seen(world: World) -> None:
+    lock = world.lock()
+    assert can_take(lock)
+    world.passed += 2
+    with lock.light(0):
         pass
-    assert [o.name for o in recording.operations] == ["try_lock", "lstat", "pread", "lstat", "unlock"]
+    world.leave(age=0, host=ELSEWHERE)
+    assert not can_take(lock)
+
+
+def test_a_folder_at_rest_that_is_replaced_is_seen(world: World) -> None:
+    lock = world.lock()
+    assert can_take(lock)
+    world.passed += 2
+    with lock.light(0):
+        pass
+    world.memory.replace(FOLDER, AT / "moved")
+    with world.lock().light(0):
+        assert not can_take(lock)
 
 
 def test_a_closed_lock_can_be_used_again(world: World) -> None:

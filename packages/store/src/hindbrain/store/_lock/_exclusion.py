@@ -13,6 +13,7 @@ from hindbrain.store._lock._errors import LockLostError
 from hindbrain.store._lock._flock import FileLock
 from hindbrain.store._lock._owner import Owner
 from hindbrain.store._lock._record import Record
+from hindbrain.store._lock._watch import Look, Watch
 
 
 class Exclusion(Protocol):
@@ -37,34 +38,40 @@ class ByOs:
 
     file: FileLock
     record: Record
+    watch: Watch
 
     def attempt(self, mine: Callable[[], Owner], *, recorded: bool) -> bool:
-        if not self.file.is_open:
-            self.record.make_folder()
-        if not self.file.attempt():
+        if not self.file.take():
             return False
+        taken = False
         try:
-            free = self._is_free(mine)
-            if free and recorded:
-                # It only tells others: a full disk must not keep a rewrite from making room.
-                with suppress(OSError):
-                    self.record.write(mine())
-        except BaseException:
-            self.file.release()
-            raise
-        if not free:
-            self.file.release()
-        return free
+            look = self.watch.look()
+            if self.watch.is_as_it_was(look) or self._is_in_order(look, mine):
+                self.file.sign()
+                if recorded:
+                    # It only tells others: a full disk must not keep a rewrite from making room.
+                    with suppress(OSError):
+                        self.record.write(mine())
+                taken = True
+        finally:
+            if not taken:
+                self.file.close()
+        return taken
 
-    def _is_free(self, mine: Callable[[], Owner]) -> bool:
-        if not self.record.is_there():
-            return True
-        owner, me = self.record.read(), mine()
-        # A holder of this machine would have the OS lock, and writes its record whole: it is dead. Another program's
-        # record has no host, and another machine may see no OS locks: those bind for as long as they are fresh.
-        if owner is not None and owner.host != me.host and self.record.is_fresh(owner, me):
+    def _is_in_order(self, look: Look, mine: Callable[[], Owner]) -> bool:
+        if not self.file.is_current():
             return False
-        uninterrupted(self.record.layer.unlink, self.record.path)
+        me = mine()
+        if self.record.is_there():
+            owner = self.record.read()
+            # A holder of this machine would have the OS lock, and writes its record whole: it is dead. Another
+            # program's record has no host, and another machine may see no OS locks: those bind for as long as they are
+            # fresh.
+            if owner is not None and owner.host != me.host and self.record.is_fresh(owner, me):
+                return False
+            uninterrupted(self.record.layer.unlink, self.record.path)
+        else:
+            self.watch.found_in_order(look, me.acquired_at)
         return True
 
     def renew(self, me: Owner) -> None:

@@ -12,6 +12,7 @@ from hindbrain.store._files import FileLayer, open_state, remove_file, uninterru
 from hindbrain.store._lock._owner import Owner, read_owner
 
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
+_CLOSED = -1
 
 
 class FileLock:
@@ -24,53 +25,52 @@ class FileLock:
         works: False once the file system has said that it knows no locks.
     """
 
-    def __init__(self, layer: FileLayer, folder: Path, me: Callable[[], Owner]) -> None:
+    def __init__(
+        self, layer: FileLayer, folder: Path, *, make_folder: Callable[[], bool], me: Callable[[], Owner]
+    ) -> None:
         self._layer = layer
         self._path = folder / "os.lock"
+        self._make_folder = make_folder
         self._me = me
         self._mark = b""
         self._identity = (0, 0)
-        self._fd: int | None = None
+        self._fd = _CLOSED
         self._pid = 0
         self.works = True
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a descriptor is kept that this process opened itself."""
-        return self._fd is not None and self._pid == os.getpid()
-
-    def attempt(self) -> bool:
-        """Take the lock if it is free. The folder must be there.
+    def take(self) -> bool:
+        """Take the lock if it is free. Its folder is made where it is missing.
 
         Raises:
+            StoreError: the folder or the file is not what it should be.
             OSError: the disk's own, ``EINTR`` among them; it is not taken then.
         """
-        fd = self._descriptor()
-        if not self._take(fd):
-            return False
-        taken = False
-        try:
-            if self._is_current():
-                self._sign(fd)
-                taken = True
-        finally:
-            if not taken:
-                self.close()
-        return taken
-
-    def _take(self, fd: int) -> bool:
+        fd = self._fd
+        if fd == _CLOSED or self._pid != os.getpid():
+            fd = self._open()
         try:
             return self._layer.try_lock(fd)
         except OSError as error:
             self.close()
             if error.errno not in _UNSUPPORTED:
                 raise
-        self.works = False
-        # An empty folder would pass for a lock that is being taken.
-        remove_file(self._layer, self._path)
-        with suppress(OSError):
-            uninterrupted(self._layer.rmdir, self._path.parent)
+        self._do_without()
         return False
+
+    def is_current(self) -> bool:
+        """Whether the locked file is still the one at the path: somebody may have removed the folder."""
+        try:
+            there = self._layer.lstat(self._path)
+        except FileNotFoundError:
+            return False
+        return (there.st_dev, there.st_ino) == self._identity
+
+    def sign(self) -> None:
+        """Write down who holds it. It only tells others, so a disk that does not take it keeps nobody from working."""
+        with suppress(OSError):
+            if self._layer.pread(self._fd, len(self._mark) + 1, 0) != self._mark:
+                uninterrupted(self._layer.ftruncate, self._fd, 0)
+                write_all(self._layer, self._fd, self._mark)
 
     def holder(self) -> Owner | None:
         """The process that used the lock last, or None where that cannot be read."""
@@ -78,7 +78,7 @@ class FileLock:
 
     def release(self) -> None:
         """Give it back, by closing where nothing else works."""
-        if self._fd is not None:
+        if self._fd != _CLOSED:
             try:
                 self._layer.unlock(self._fd)
             except OSError:
@@ -86,33 +86,25 @@ class FileLock:
 
     def close(self) -> None:
         """Give the descriptor back, and the lock with it."""
-        if self._fd is not None:
-            fd, self._fd = self._fd, None
+        if self._fd != _CLOSED:
+            fd, self._fd = self._fd, _CLOSED
             with suppress(OSError):
                 self._layer.close(fd)
 
-    def _descriptor(self) -> int:
-        if self._fd is None or not self.is_open:
-            # A descriptor that came through a fork shares its lock with the parent: it proves nothing here.
-            self.close()
-            self._fd = open_state(self._layer, self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-            self._pid = os.getpid()
-            opened = uninterrupted(self._layer.fstat, self._fd)
-            self._identity = (opened.st_dev, opened.st_ino)
-            self._mark = self._me().to_bytes()
+    def _open(self) -> int:
+        # A descriptor that came through a fork shares its lock with the parent: it proves nothing here.
+        self.close()
+        self._make_folder()
+        self._fd = open_state(self._layer, self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        self._pid = os.getpid()
+        opened = uninterrupted(self._layer.fstat, self._fd)
+        self._identity = (opened.st_dev, opened.st_ino)
+        self._mark = self._me().to_bytes()
         return self._fd
 
-    def _sign(self, fd: int) -> None:
-        # It only tells others, so a disk that does not take it keeps nobody from working.
+    def _do_without(self) -> None:
+        self.works = False
+        # An empty folder would pass for a lock that is being taken.
+        remove_file(self._layer, self._path)
         with suppress(OSError):
-            if self._layer.pread(fd, len(self._mark) + 1, 0) != self._mark:
-                uninterrupted(self._layer.ftruncate, fd, 0)
-                write_all(self._layer, fd, self._mark)
-
-    def _is_current(self) -> bool:
-        """Whether the locked file is still the one at the path: somebody may have removed the folder."""
-        try:
-            there = self._layer.lstat(self._path)
-        except FileNotFoundError:
-            return False
-        return (there.st_dev, there.st_ino) == self._identity
+            uninterrupted(self._layer.rmdir, self._path.parent)

@@ -20,6 +20,7 @@ from hindbrain.store._lock._flock import FileLock
 from hindbrain.store._lock._owner import Owner, is_running
 from hindbrain.store._lock._patience import Patience
 from hindbrain.store._lock._record import STALE_AFTER, Record
+from hindbrain.store._lock._watch import Watch
 
 _CONTENTION = {errno.EPERM, errno.EBUSY, errno.ENOTEMPTY, errno.ENOENT}
 
@@ -64,9 +65,9 @@ class Lock:
         self._token = token
         self._host = host if host is not None else platform.node()
         self._record = Record(layer, folder, stale_after, running)
-        self._file = FileLock(layer, folder, self.me)
+        self._file = FileLock(layer, folder, make_folder=self._record.make_folder, me=self.me)
         self._file.works = os_locks
-        self._by_os = ByOs(self._file, self._record)
+        self._by_os = ByOs(self._file, self._record, Watch(layer, folder))
         self._by_record = ByRecord(self._record)
         self._mutex = threading.Lock()
 
@@ -91,15 +92,16 @@ class Lock:
         """Give the descriptor back. The lock can be used again."""
         self._file.close()
 
-    def enter(self, attempt: Callable[[Exclusion], bool], wait: float) -> None:
+    def enter(self, attempt: Callable[[], bool], wait: float) -> None:
         """Succeed in an attempt, alone among the threads that share this object, or raise as ``held``."""
-        begun = self._patience.clock()
-        if not self._mutex.acquire(timeout=max(wait, 0)):
-            raise LockBusyError(self.folder, self.me())
+        if not self._mutex.acquire(blocking=False):
+            begun = self._patience.clock()
+            if wait <= 0 or not self._mutex.acquire(timeout=wait):
+                raise LockBusyError(self.folder, self.me())
+            wait -= self._patience.clock() - begun
         taken = False
         try:
-            left = wait - (self._patience.clock() - begun)
-            taken = self._patience.until(lambda: attempt(self.way()), left)
+            taken = self._patience.until(attempt, wait)
         finally:
             if not taken:
                 self._mutex.release()
@@ -138,7 +140,7 @@ class Hold:
         self._wait = wait
         self._recorded = recorded
         self._me: Owner | None = None
-        self._way = lock.way()
+        self._way: Exclusion
         self._held = False
 
     def renew(self) -> None:
@@ -175,9 +177,10 @@ class Hold:
             self._me = self._lock.me()
         return self._me
 
-    def _attempt(self, way: Exclusion) -> bool:
+    def _attempt(self) -> bool:
         while True:
             self._me = None
+            way = self._lock.way()
             try:
                 taken = way.attempt(self._mine, recorded=self._recorded)
             except InterruptedError:

@@ -23,12 +23,15 @@ class Patience:
 
         Pauses go from 1 ms to 25 ms, doubling. Source: 25 ms is spec/memory.md section 7.3.
         """
+        if attempt():
+            return True
         end = self.clock() + wait
         pause = _FIRST_PAUSE
-        while not attempt():
+        while True:
             left = end - self.clock()
             if left <= 0:
                 return False
             self.sleep(min(pause, left))
             pause = min(pause * 2, _LONGEST_PAUSE)
-        return True
+            if attempt():
+                return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -27,17 +28,18 @@ class MemoryLayer:
     """A FileLayer in memory: files and folders, no links; a user, no others; locks between its descriptors.
 
     Bytes are durable after the file's ``fsync``, names after their folder's ``sync_dir``. ``crash_states`` gives the
-    disks that a loss of power may leave now. ``clock`` gives the times of changes, in seconds.
+    disks that a loss of power may leave now. ``clock`` gives the times of changes, in seconds; without one
+    every change has the next whole number.
     """
 
-    def __init__(self, *, clock: Callable[[], float] = lambda: 0.0) -> None:
-        self._clock = clock
+    def __init__(self, *, clock: Callable[[], float] | None = None) -> None:
+        self._clock = clock if clock is not None else itertools.count().__next__
         self._root = Folder(0o700)
         self._open: dict[int, _Open] = {}
         self._locks: dict[int, int] = {}
 
     @classmethod
-    def holding(cls, files: Mapping[Path, bytes], *, clock: Callable[[], float] = lambda: 0.0) -> MemoryLayer:
+    def holding(cls, files: Mapping[Path, bytes], *, clock: Callable[[], float] | None = None) -> MemoryLayer:
         """A disk with these files, all durable, and the folders they need."""
         disk = cls(clock=clock)
         for path, data in files.items():
