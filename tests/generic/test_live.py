@@ -32,7 +32,7 @@ async def retain_all(tmp_path: Path, project: Path, file: Path, host_name: str =
     place = SessionPlace(host=host_name, cwd=str(project), file=str(file))
     async with live_session(host, settings, place) as session:
         turn = await session.settled()
-        kept = json.loads(turn.job.item.content) if turn.job else []
+        kept = [each for job in turn.jobs for each in json.loads(job.item.content)]
         return session.identity.document_id, len(kept), lines
 
 

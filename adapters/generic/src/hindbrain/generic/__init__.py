@@ -7,8 +7,9 @@ from hindbrain.generic._host import BranchMovedError, InProcessHost
 from hindbrain.generic._live import live_session
 from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
 from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
+from hindbrain.generic._patch import ContextPatch
 from hindbrain.generic._replay import AnswerItem, Replay, ReplayReport
-from hindbrain.generic._session import ContextPatch, Session, SettledTurn
+from hindbrain.generic._session import Session, SettledTurn
 
 __all__ = [
     "AnswerItem",

@@ -54,6 +54,10 @@ class DiskOutbox:
         """See :class:`Outbox`. One write and one sync."""
         await self._state.keep(lineage, bank, moved, job)
 
+    async def pass_over(self, lineage: str, bank: str, moved: Move, branch: Branch, entries: tuple[Entry, ...]) -> None:
+        """See :class:`Outbox`. The cursors are on the disk when it returns."""
+        await self._state.pass_over(lineage, bank, moved, branch, entries)
+
     async def flush(self, *, max_jobs: int | None = None, max_seconds: float | None = None) -> Flush:
         """See :class:`Outbox`. Where another process is sending already, nothing is done."""
         report = await self._flusher.flush(max_jobs=max_jobs, max_elapsed=max_seconds)

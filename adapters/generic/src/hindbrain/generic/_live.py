@@ -12,6 +12,7 @@ from attrs import evolve
 from hindbrain.contracts import Host
 from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
+from hindbrain.generic._governance import RecordedGovernance
 from hindbrain.generic._open import SessionPlace, data_dir, find_project, name_session, open_backend, origin_of
 from hindbrain.generic._session import Session
 from hindbrain.memory import SessionIdentity
@@ -53,6 +54,7 @@ async def live_session(host: Host, settings: Settings, place: SessionPlace) -> A
             project=project,
             identity=identity,
             outbox=DiskOutbox(state, backend, settings),
+            governance=RecordedGovernance(state, identity.key),
         )
         for notice in notices:
             await host.notify(notice, "warning")

@@ -46,6 +46,10 @@ class Outbox(Protocol):
         """Keep the job, as durably as this outbox can, and only then count its entries. No job: count them only."""
         ...
 
+    async def pass_over(self, lineage: str, bank: str, moved: Move, branch: Branch, entries: tuple[Entry, ...]) -> None:
+        """Count entries that are never to be retained, as durably as this outbox can."""
+        ...
+
     async def flush(self, *, max_jobs: int | None = None, max_seconds: float | None = None) -> Flush:
         """Send what waits, in order, within the bounds."""
         ...
@@ -106,6 +110,17 @@ class MemoryOutbox:
         """See :class:`Outbox`."""
         if job is not None:
             self._jobs.append(job)
+        self._progress.moved(lineage, bank, moved)
+
+    async def pass_over(
+        self,
+        lineage: str,
+        bank: str,
+        moved: Move,
+        branch: Branch,  # noqa: ARG002  (the port's)
+        entries: tuple[Entry, ...],  # noqa: ARG002  (the port's)
+    ) -> None:
+        """See :class:`Outbox`."""
         self._progress.moved(lineage, bank, moved)
 
     async def flush(self, *, max_jobs: int | None = None, max_seconds: float | None = None) -> Flush:  # noqa: ARG002  (the port's bound)

@@ -14,7 +14,8 @@ from hindbrain.contracts import Backend, BackendError, Branch, Message, Operatio
 from hindbrain.generic._config import Settings
 from hindbrain.generic._host import InProcessHost
 from hindbrain.generic._open import SessionPlace
-from hindbrain.generic._session import ContextPatch, Session, SettledTurn
+from hindbrain.generic._patch import ContextPatch
+from hindbrain.generic._session import Session, SettledTurn
 from hindbrain.memory import EntryIndex
 from hindbrain.memory.sessions import LineProblem, SessionFile, read_session
 
@@ -150,7 +151,7 @@ class Replay:
 
     def _count(self, turn: SettledTurn) -> None:
         report = self.report
-        report.turns += turn.job is not None
+        report.turns += bool(turn.jobs)
         report.failed += turn.flush.refused
         report.code = turn.flush.code or report.code
         report.retains += turn.flush.sent

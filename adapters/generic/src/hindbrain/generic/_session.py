@@ -4,71 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
 
 from attrs import field, frozen
 
-from hindbrain.contracts import (
-    Backend,
-    Coverage,
-    Host,
-    Message,
-    RetainJob,
-    TelemetryEvent,
-    TextPart,
-)
+from hindbrain.contracts import Backend, Host, Message, RetainJob, TelemetryEvent
 from hindbrain.generic._config import Settings, memory_config
+from hindbrain.generic._governance import Governance, Ungoverned
 from hindbrain.generic._open import SessionPlace, find_project, name_session, origin_of
 from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
-from hindbrain.memory import (
-    MemoryConfig,
-    Project,
-    RecallOutcome,
-    SessionIdentity,
-    build_job,
-    recall_for,
-    recall_scopes,
-)
+from hindbrain.generic._patch import ContextPatch
+from hindbrain.generic._recaller import Recaller
+from hindbrain.generic._retainer import Retainer
+from hindbrain.memory import MemoryConfig, Project, SessionIdentity, recall_scopes
+from hindbrain.store import permissions
 
 
-def utc_now() -> str:
-    """This moment as ISO 8601 in UTC, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-@frozen(kw_only=True)
-class ContextPatch:
-    """What to show the model this once. ``text`` is empty where nothing is injected; it is never persisted."""
-
-    text: str = ""
-    position: str = "append"
-    outcome: RecallOutcome = field(factory=RecallOutcome)
-    skipped: str | None = None
-
-    def apply(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """The messages with the block before the final user message, or first where it is prepended.
-
-        Source: spec/memory.md section 5.2.
-        """
-        if not self.text:
-            return tuple(messages)
-        block = Message(role="user", parts=(TextPart(self.text),))
-        return (block, *messages) if self.position == "prepend" else (*messages[:-1], block, *messages[-1:])
+def now_ms() -> int:
+    """This moment in milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000
 
 
 @frozen(kw_only=True)
 class SettledTurn:
-    """What a settled turn came to: the job made of its new entries, if any, and what the flush did."""
+    """What a settled turn came to: the jobs made of its new entries, and what the flush did.
 
-    job: RetainJob | None = None
+    ``passed_over`` counts messages the user kept out for good. ``skipped`` says why there is no job.
+    """
+
+    jobs: tuple[RetainJob, ...] = ()
+    passed_over: int = 0
     flush: Flush = field(factory=Flush)
     skipped: str | None = None
-
-    @property
-    def covers(self) -> Coverage | None:
-        """The range of the session that the job stands for."""
-        return self.job.covers if self.job else None
 
 
 class Session:
@@ -87,7 +55,8 @@ class Session:
         project: Project,
         identity: SessionIdentity,
         outbox: Outbox | None = None,
-        now: Callable[[], str] = utc_now,
+        governance: Governance | None = None,
+        clock: Callable[[], int] = now_ms,
     ) -> None:
         """Compose a session of parts; :meth:`open` looks them up from settings and place.
 
@@ -98,18 +67,28 @@ class Session:
             project: the project's identity, resolved once for the whole session.
             identity: the session's names.
             outbox: where turns wait; None keeps them in this process only. The session closes it.
-            now: the clock, ISO 8601 in UTC.
+            governance: what the user has decided about the session; None means everything is normal.
+            clock: milliseconds since 1970 UTC.
         """
         self._host = host
-        self._backend = backend
         self._config = config
         self._project = project
         self._identity = identity
-        self._now = now
         self._outbox = outbox or MemoryOutbox(backend)
+        self._governance = governance or Ungoverned()
+        self._scopes = recall_scopes(config, project, identity.host)
+        self._recaller = Recaller(backend, self._scopes, config.recall, project, clock)
+        self._retainer = Retainer(
+            self._outbox,
+            self._governance,
+            config,
+            project=project,
+            identity=identity,
+            bank=self._scopes[0].bank,
+            clock=clock,
+        )
         self._warned: set[str] = set()
         self._one_at_a_time = asyncio.Lock()
-        self._scopes = recall_scopes(config, project, identity.host)
 
     @classmethod
     async def open(
@@ -148,81 +127,65 @@ class Session:
         """The banks this session reads, the project's first."""
         return tuple(scope.bank for scope in self._scopes)
 
-    async def context(self, messages: Sequence[Message], *, sources: bool = False) -> ContextPatch:
+    async def context(
+        self, messages: Sequence[Message], *, sources: bool = False, abort: asyncio.Event | None = None
+    ) -> ContextPatch:
         """Recall for the last messages and say what to inject.
 
         Args:
             messages: the conversation as the model will see it, oldest first.
             sources: ask for source facts too, so that each line can be traced to its document.
+            abort: set by the host when the user gives up: requests are cancelled, nothing is injected or remembered.
 
         Returns:
-            The patch; its text is empty where memory is off, the last message is not the user's, nothing was found, or
+            The patch; its text is empty where memory is off, there is no message of the user, nothing was found, or
             memory failed. A failure is told to the user once a session.
         """
-        recall = self._config.recall
-        if not (self._config.enabled and recall.enabled):
+        if not (self._config.enabled and self._config.recall.enabled):
             return ContextPatch(skipped="disabled")
-        if not messages or (recall.injection_position == "append" and messages[-1].role != "user"):
-            return ContextPatch(skipped="append-requires-user")
         try:
-            outcome = await self._recall(messages, sources=sources)
+            if not permissions(await self._governance.record()).recalls:
+                return ContextPatch(skipped="session-disabled")
+            patch = await self._recaller.recall(messages, sources=sources, abort=abort)
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break a turn)
             await self._warn(f"Memory could not be recalled ({type(error).__name__}); this turn goes on without it.")
             return ContextPatch(skipped="error")
-        for failure in outcome.failures:
+        for failure in patch.outcome.failures:
             await self._warn(f"Memory could not be recalled ({failure.code}); this turn goes on without it.")
-        await self._emit("retrieval", outcome)
-        return ContextPatch(text=outcome.block.text, position=recall.injection_position, outcome=outcome)
+        await self._emit("retrieval", patch)
+        return patch
 
     async def settled(self) -> SettledTurn:
         """Keep what is new on the branch in the outbox, and send what waits.
 
         The entries count as retained once their job is kept; the job itself is tried again, under the same operation
-        id, until the backend takes it.
+        id, until the backend takes it. What the user kept out is passed over for good.
         """
-        if not (self._config.enabled and self._config.retain.enabled):
+        if not self._config.enabled:
             return SettledTurn(skipped="disabled")
         try:
             async with self._one_at_a_time:
-                return await self._settle()
+                kept = await self._retainer.settle(await self._host.branch())
+                flush = await self._flush()
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break a turn)
             await self._warn(f"The turn could not be retained ({type(error).__name__}); it is tried again at the next.")
             return SettledTurn(skipped="error")
+        reason = "disabled" if kept.passed_over else "nothing-new"
+        return SettledTurn(
+            jobs=kept.jobs, passed_over=kept.passed_over, flush=flush, skipped=None if kept.jobs else reason
+        )
 
     async def close(self) -> Flush:
         """Send what waits, once, and close the outbox. What is not taken waits there, and the user is told how much."""
         try:
             async with self._one_at_a_time:
                 flush = await self._outbox.last_flush()
-                await self._outbox.close()
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break its shutdown)
             flush = Flush(code=type(error).__name__)
+        await self._safely(self._outbox.close())
         if flush.waiting or flush.code:
             await self._warn(f"{flush.waiting} turns could not be retained yet ({flush.code}).")
         return flush
-
-    async def _recall(self, messages: Sequence[Message], *, sources: bool) -> RecallOutcome:
-        return await recall_for(
-            self._backend,
-            messages,
-            self._scopes,
-            self._config.recall,
-            project=self._project,
-            date=self._now()[:10],
-            sources=sources,
-        )
-
-    async def _settle(self) -> SettledTurn:
-        branch = await self._host.branch()
-        lineage, bank = self._identity.lineage, self._scopes[0].bank
-        fresh = await self._outbox.new_entries(lineage, bank, branch)
-        moved = await self._outbox.plan(lineage, bank, branch, fresh)
-        job = None
-        if moved is not None:
-            covers = moved.coverage(lineage, bank)
-            job = build_job(fresh, self._config, self._identity, self._project, covers=covers, now=self._now())
-            await self._outbox.keep(lineage, bank, moved, job)
-        return SettledTurn(job=job, flush=await self._flush(), skipped=None if job else "nothing-new")
 
     async def _flush(self) -> Flush:
         flush = await self._outbox.flush()
@@ -235,19 +198,21 @@ class Session:
             self._warned.add(text)
             await self._safely(self._host.notify(text, "warning"))
 
-    async def _emit(self, phase: str, outcome: RecallOutcome) -> None:
+    async def _emit(self, phase: str, patch: ContextPatch) -> None:
+        outcome = patch.outcome
         event = TelemetryEvent(
             phase=phase,
-            status="failed" if outcome.failures and not outcome.block.items else "ok",
+            status="skipped" if patch.skipped else "success" if patch.text else "empty",
             session_id=self._identity.key,
             bank_ids=self.banks,
             counts={"candidates": len(outcome.verdicts), "injected": len(outcome.block.items)},
             ids=tuple(item.fact.id for item in outcome.block.items),
+            reason=patch.skipped,
         )
         await self._safely(self._host.emit(event))
 
     @staticmethod
     async def _safely(call: Awaitable[object]) -> None:
-        """Await a call of the host whose failure must not break the turn."""
+        """Await a call whose failure must not break the turn."""
         with contextlib.suppress(Exception):  # a host may raise anything; memory stays silent then
             await call

@@ -50,6 +50,7 @@ class RecallConfig:
     query_timestamp: str | None = None
     top_k: int = 8
     deadline_ms: int = 5000
+    cache_ttl_ms: int = 60_000
     injection_position: str = "append"
 
 

@@ -41,6 +41,7 @@ def build_job(
     *,
     covers: Coverage,
     now: str,
+    extra_tags: tuple[str, ...] = (),
 ) -> RetainJob | None:
     """The job that retains these entries, or None where nothing of them is kept.
 
@@ -53,6 +54,7 @@ def build_job(
         project_: the project's identity.
         covers: the range of the session that the job stands for; it names the bank to write to.
         now: the moment of the decision, ISO 8601.
+        extra_tags: tags of the session, after the base tags.
     """
     content = project(entries, config.retain)
     if content is None:
@@ -65,7 +67,7 @@ def build_job(
         context=scrub(f"{project_.id} coding session {session.label}"),
         timestamp=now if last is None else iso(last),
         metadata={"source": "hindbrain", "retainSource": "auto", "imported": "false"},
-        tags=retain_tags(session.host, project_, session.key),
+        tags=retain_tags(session.host, project_, session.key, extra_tags),
         update_mode=UpdateMode.APPEND,
     )
     revision = digest(*(each for entry in entries for each in (entry.id, entry.parent_id or "")), content)[:16]

@@ -24,6 +24,7 @@ from hindbrain.store._queue import (
     UnknownJobError,
     Verification,
 )
+from hindbrain.store._records import Mode, Permissions, SessionRecord, SessionRecords, Skip, Switch, permissions
 from hindbrain.store._state import HostState
 
 __all__ = [
@@ -38,10 +39,15 @@ __all__ = [
     "FlushReport",
     "Flusher",
     "HostState",
+    "Mode",
     "Move",
+    "Permissions",
     "QueueCounts",
     "QueuedJob",
+    "SessionRecord",
+    "SessionRecords",
     "SetAside",
+    "Skip",
     "StoreBusyError",
     "StoreClosedError",
     "StoreCorruptError",
@@ -51,8 +57,10 @@ __all__ = [
     "StorePathError",
     "StoreReadOnlyError",
     "StoreUnavailableError",
+    "Switch",
     "UnknownJobError",
     "Verification",
     "move",
     "new_entries",
+    "permissions",
 ]

@@ -115,6 +115,21 @@ class HostState:
             await self._jobs.enqueue(job)
         self._at[lineage, bank] = moved.cursor
 
+    async def pass_over(self, lineage: str, bank: str, moved: Move, branch: Branch, entries: tuple[Entry, ...]) -> None:
+        """Count entries that are never to be retained; durable on return.
+
+        Raises:
+            StoreError: it is not durable, and nothing was counted.
+        """
+        log = self.queue.covers
+        await self._worker.run(lambda _: self._cursors.advance_from(log(lineage)))
+        await self._worker.run(lambda _: self._cursors.advance(lineage, bank, branch, entries))
+        self._at[lineage, bank] = moved.cursor
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do blocking work of the folder's parts in the thread that owns the disk."""
+        return await self._worker.run(lambda _: work())
+
     async def ask(self, use: Callable[[DurableQueue], T]) -> T:
         """Use the queue in the thread that owns the disk.
 
