@@ -116,6 +116,14 @@ def test_lineages_that_moved_long_ago_keep_what_is_retained_and_lose_their_tails
     assert [entry.id for entry in new_entries(branch(talk(5), talk(1, prefix="f", after="m5")), old)] == ["f1"]
 
 
+def test_a_lineage_without_a_tail_ages_as_it_is() -> None:
+    book = Book()
+    for number in range(RECENT + 2):
+        book = book.with_document(f"line{number}", "session", "key")
+    assert len(book.lineages) == RECENT + 2
+    assert all(each.documents == {"session": "key"} for each in book.lineages.values())
+
+
 def test_the_lineage_that_moved_last_is_the_last_to_lose_its_tail() -> None:
     book = Book().with_cursor("a", "bank", CURSOR).with_cursor("b", "bank", CURSOR).with_cursor("a", "user", CURSOR)
     assert list(book.lineages) == ["b", "a"]
