@@ -467,6 +467,7 @@ def test_where_the_file_system_knows_no_locks_the_record_decides(world: World, n
         assert not can_take(two, 1)
     assert can_take(two, 1)
     assert world.memory.listdir(AT) == []
+    assert world.memory._open == {}
 
 
 def test_another_error_of_the_os_lock_is_told(world: World) -> None:

@@ -70,8 +70,7 @@ class ByOs:
             if owner is not None and owner.host != me.host and self.record.is_fresh(owner, me):
                 return False
             uninterrupted(self.record.layer.unlink, self.record.path)
-        else:
-            self.watch.found_in_order(look, me.acquired_at)
+        self.watch.found_in_order(look, me.acquired_at)
         return True
 
     def renew(self, me: Owner) -> None:

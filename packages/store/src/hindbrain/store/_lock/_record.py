@@ -114,7 +114,7 @@ class Record:
             if not self.is_stale(claimant, me):
                 return False
             claims.append(claims[-1].with_name(claims[-1].name + ".claim"))
-        unchanged = uninterrupted(self.is_there) and self.read() == stale
+        unchanged = self.read() == stale
         if unchanged:
             self.write(me)
         for claim in claims if unchanged else claims[-1:]:
