@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,21 @@ async def test_two_sessions_of_one_project_share_the_folder(server: Server, open
     await second.close()
     texts = [f"{who} says {n}." for who in ("one", "two") for n in range(5)]
     assert [server.count(text) for text in texts] == [1] * 10
+
+
+@pytest.mark.req("S0-receipts-008")
+async def test_the_newest_outcome_of_a_document_is_noted_without_its_words(open_session: Open, tmp_path: Path) -> None:
+    lines = InProcessHost()
+    session = await open_session(lines)
+    for number in range(2):
+        lines.add(said(f"e{number}", f"e{number - 1}" if number else None, f"MARKER-42 says {number}."))
+        await session.settled()
+    await session.close()
+    raw = (tmp_path / "state" / "retain-receipts.json").read_text("utf-8")
+    (receipt,) = json.loads(raw)["receipts"]
+    assert receipt["documentId"] == IDENTITY.document_id
+    assert receipt["outcome"]["itemsCount"] == 1
+    assert "MARKER-42" not in raw
 
 
 async def test_a_state_folder_that_is_a_link_is_refused(tmp_path: Path, open_session: Open) -> None:

@@ -1,7 +1,5 @@
 """A database that cannot be used gives a typed error, and is left as it is."""
 
-# ruff: noqa: ASYNC240  (tests look at files directly: nothing else waits for their loop)
-
 from __future__ import annotations
 
 import os
@@ -212,3 +210,22 @@ async def test_a_closed_store_says_so(backend: EmbeddedBackend) -> None:
     await backend.close()
     with pytest.raises(StoreClosedError):
         await backend.recall("bank", RecallQuery(text="tide"))
+
+
+def test_sqlites_result_codes_are_known_by_their_right_numbers() -> None:
+    from hindbrain.store._errors import _BY_CODE
+
+    names = [
+        "PERM",
+        "BUSY",
+        "LOCKED",
+        "NOMEM",
+        "READONLY",
+        "IOERR",
+        "CORRUPT",
+        "FULL",
+        "CANTOPEN",
+        "PROTOCOL",
+        "NOTADB",
+    ]
+    assert set(_BY_CODE) == {getattr(sqlite3, f"SQLITE_{name}") for name in (*names, "NOTADB")}

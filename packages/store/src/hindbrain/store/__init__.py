@@ -1,31 +1,40 @@
-"""Everything this machine must not lose: the embedded memory backend on SQLite and FTS5."""
+"""Everything this machine must not lose: queue, cursors, receipts, session records, and the embedded backend.
 
-from hindbrain.store._config import EmbeddedConfig
-from hindbrain.store._cursors import Cursor, Cursors, Move, move, new_entries
-from hindbrain.store._embedded import EmbeddedBackend
-from hindbrain.store._errors import (
-    StoreBusyError,
-    StoreClosedError,
-    StoreCorruptError,
-    StoreError,
-    StoreFullError,
-    StoreNewerError,
-    StorePathError,
-    StoreReadOnlyError,
-    StoreUnavailableError,
-)
-from hindbrain.store._flush import Flusher, FlushOutcome, FlushPolicy, FlushReport
-from hindbrain.store._queue import (
-    DeadLetter,
-    DurableQueue,
-    QueueCounts,
-    QueuedJob,
-    SetAside,
-    UnknownJobError,
-    Verification,
-)
-from hindbrain.store._records import Mode, Permissions, SessionRecord, SessionRecords, Skip, Switch, permissions
-from hindbrain.store._state import HostState
+Names are loaded when they are first used: who queues a job needs no SQLite, and who asks the embedded store no queue.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hindbrain.store._config import EmbeddedConfig
+    from hindbrain.store._cursors import Cursor, Cursors, Move, move, new_entries
+    from hindbrain.store._embedded import EmbeddedBackend
+    from hindbrain.store._errors import (
+        StoreBusyError,
+        StoreClosedError,
+        StoreCorruptError,
+        StoreError,
+        StoreFullError,
+        StoreNewerError,
+        StorePathError,
+        StoreReadOnlyError,
+        StoreUnavailableError,
+    )
+    from hindbrain.store._flush import Flusher, FlushOutcome, FlushPolicy, FlushReport
+    from hindbrain.store._ledger import FactLedger
+    from hindbrain.store._queue import (
+        DeadLetter,
+        DurableQueue,
+        QueueCounts,
+        QueuedJob,
+        SetAside,
+        UnknownJobError,
+        Verification,
+    )
+    from hindbrain.store._receipts import RetainOutcome, RetainReceipt, RetainReceipts
+    from hindbrain.store._records import Mode, Permissions, SessionRecord, SessionRecords, Skip, Switch, permissions
+    from hindbrain.store._state import HostState
 
 __all__ = [
     "Cursor",
@@ -34,6 +43,7 @@ __all__ = [
     "DurableQueue",
     "EmbeddedBackend",
     "EmbeddedConfig",
+    "FactLedger",
     "FlushOutcome",
     "FlushPolicy",
     "FlushReport",
@@ -44,6 +54,9 @@ __all__ = [
     "Permissions",
     "QueueCounts",
     "QueuedJob",
+    "RetainOutcome",
+    "RetainReceipt",
+    "RetainReceipts",
     "SessionRecord",
     "SessionRecords",
     "SetAside",
@@ -64,3 +77,34 @@ __all__ = [
     "new_entries",
     "permissions",
 ]
+
+_HOMES = {
+    "_config": ("EmbeddedConfig",),
+    "_cursors": ("Cursor", "Cursors", "Move", "move", "new_entries"),
+    "_embedded": ("EmbeddedBackend",),
+    "_errors": (
+        "StoreBusyError",
+        "StoreClosedError",
+        "StoreCorruptError",
+        "StoreError",
+        "StoreFullError",
+        "StoreNewerError",
+        "StorePathError",
+        "StoreReadOnlyError",
+        "StoreUnavailableError",
+    ),
+    "_flush": ("FlushOutcome", "FlushPolicy", "FlushReport", "Flusher"),
+    "_ledger": ("FactLedger",),
+    "_queue": ("DeadLetter", "DurableQueue", "QueueCounts", "QueuedJob", "SetAside", "UnknownJobError", "Verification"),
+    "_receipts": ("RetainOutcome", "RetainReceipt", "RetainReceipts"),
+    "_records": ("Mode", "Permissions", "SessionRecord", "SessionRecords", "Skip", "Switch", "permissions"),
+    "_state": ("HostState",),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its home."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"hindbrain.store.{home}"), name)
+    raise AttributeError(name)

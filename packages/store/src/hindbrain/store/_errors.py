@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -81,18 +80,19 @@ class StoreClosedError(StoreError):
 
 
 _BY_CODE: dict[int, type[StoreError]] = {
-    sqlite3.SQLITE_BUSY: StoreBusyError,
-    sqlite3.SQLITE_LOCKED: StoreBusyError,
-    sqlite3.SQLITE_PROTOCOL: StoreBusyError,
-    sqlite3.SQLITE_READONLY: StoreReadOnlyError,
-    sqlite3.SQLITE_PERM: StoreReadOnlyError,
-    sqlite3.SQLITE_FULL: StoreFullError,
-    sqlite3.SQLITE_CORRUPT: StoreCorruptError,
-    sqlite3.SQLITE_NOTADB: StoreCorruptError,
-    sqlite3.SQLITE_CANTOPEN: StoreUnavailableError,
-    sqlite3.SQLITE_IOERR: StoreUnavailableError,
-    sqlite3.SQLITE_NOMEM: StoreUnavailableError,
+    3: StoreReadOnlyError,  # SQLITE_PERM
+    5: StoreBusyError,  # SQLITE_BUSY
+    6: StoreBusyError,  # SQLITE_LOCKED
+    7: StoreUnavailableError,  # SQLITE_NOMEM
+    8: StoreReadOnlyError,  # SQLITE_READONLY
+    10: StoreUnavailableError,  # SQLITE_IOERR
+    11: StoreCorruptError,  # SQLITE_CORRUPT
+    13: StoreFullError,  # SQLITE_FULL
+    14: StoreUnavailableError,  # SQLITE_CANTOPEN
+    15: StoreBusyError,  # SQLITE_PROTOCOL
+    26: StoreCorruptError,  # SQLITE_NOTADB
 }
+"""SQLite's primary result codes, by number: a queue needs these errors and must not load SQLite for them."""
 
 
 @contextmanager
@@ -104,11 +104,12 @@ def translated() -> Iterator[None]:
     """
     try:
         yield
-    except sqlite3.Error as error:
-        primary = getattr(error, "sqlite_errorcode", None) or 0
-        kind = _BY_CODE.get(primary & 0xFF, StoreError)
-        raise kind from error
     except PermissionError as error:
         raise StoreReadOnlyError from error
     except OSError as error:
         raise StoreUnavailableError from error
+    except Exception as error:
+        if type(error).__module__ != "sqlite3":
+            raise
+        primary: int = getattr(error, "sqlite_errorcode", None) or 0
+        raise _BY_CODE.get(primary & 0xFF, StoreError) from error

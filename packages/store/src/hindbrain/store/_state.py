@@ -9,8 +9,9 @@ from typing import TypeVar
 from hindbrain.contracts import Backend, Branch, Entry, RetainJob
 from hindbrain.store._cursors import Cursor, Cursors, Move, move, new_entries
 from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
-from hindbrain.store._flush import Flusher, FlushPolicy
+from hindbrain.store._flush import Delivery, Flusher, FlushPolicy
 from hindbrain.store._queue import AsyncQueue, DurableQueue
+from hindbrain.store._receipts import RetainReceipt, RetainReceipts, RetainSource
 from hindbrain.store._records import SessionRecords
 from hindbrain.store._seal import seal_key
 from hindbrain.store._worker import Worker
@@ -19,8 +20,24 @@ QUEUE = "retain-queue.jsonl"
 T = TypeVar("T")
 
 
+class _Noted:
+    """Notes deliveries as receipts."""
+
+    def __init__(self, receipts: RetainReceipts) -> None:
+        self._receipts = receipts
+
+    def record(self, delivery: Delivery) -> None:
+        """See ``ReceiptSink``."""
+        job, source = delivery.job, RetainSource.QUEUE
+        self._receipts.record(
+            RetainReceipt.of(
+                job.bank, job.item, delivery.retained, job_id=job.id, source=source, created_at=delivery.at
+            )
+        )
+
+
 class HostState:
-    """Queue, cursors and session records of one project, in one folder and behind one thread.
+    """Queue, cursors, receipts and session records of one project, in one folder and behind one thread.
 
     The durable job is the cursor's move: on opening, the cursors are advanced from the queue's log, and while it is
     open they are moved in memory as jobs are kept. So a turn costs one write and one sync, and a crash between two
@@ -29,13 +46,22 @@ class HostState:
     Source: decisions.md, "Durability"; architecture.md, "Files a user sees".
     """
 
-    def __init__(self, worker: Worker, queue: DurableQueue, cursors: Cursors, records: SessionRecords) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        queue: DurableQueue,
+        cursors: Cursors,
+        *,
+        records: SessionRecords,
+        receipts: RetainReceipts,
+    ) -> None:
         self._worker = worker
         self._cursors = cursors
         self._jobs = AsyncQueue(queue, worker)
         self._at: dict[tuple[str, str], Cursor] = {}
         self.queue = queue
         self.records = records
+        self.receipts = receipts
 
     @classmethod
     async def open(
@@ -92,7 +118,7 @@ class HostState:
         except BaseException:
             queue.close()
             raise
-        return cls(worker, queue, cursors, records)
+        return cls(worker, queue, cursors, records=records, receipts=RetainReceipts(state, notify=notify))
 
     async def new_entries(self, lineage: str, bank: str, branch: Branch) -> tuple[Entry, ...]:
         """The messages of the branch that were never kept for this bank."""
@@ -144,7 +170,7 @@ class HostState:
 
     def flusher(self, backend: Backend, policy: FlushPolicy | None = None) -> Flusher:
         """A flusher of this queue into a backend."""
-        return Flusher(self.queue, backend, self._worker, policy=policy)
+        return Flusher(self.queue, backend, self._worker, policy=policy, receipts=_Noted(self.receipts))
 
     async def close(self) -> None:
         """Write down where the cursors stand and let go of all files. Idempotent."""
@@ -155,6 +181,7 @@ class HostState:
             self._cursors.advance_from(self.queue.covers())
         finally:
             self.queue.close()
+            self.receipts.close()
 
     async def _cursor(self, lineage: str, bank: str) -> Cursor:
         key = (lineage, bank)

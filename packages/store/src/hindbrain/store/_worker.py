@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hindbrain.store._errors import StoreClosedError, translated
+
+if TYPE_CHECKING:
+    import sqlite3
 
 T = TypeVar("T")
 _LOOK_EVERY = 10_000
