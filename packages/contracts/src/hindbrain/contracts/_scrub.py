@@ -1,64 +1,91 @@
 """Secrets out of every text that goes to disk, to the wire or to another model.
 
-The scanner looks for literals with :meth:`str.find` and matches a pattern only where one stands: so its time is linear,
-and almost all of it is spent in C. Source: spec/anchors.md section 2e.
+This is the door; the rules and the scanner are read when a text is first scrubbed. Source: spec/anchors.md section 2e.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from hindbrain.contracts._scrub_named import NAMED
-from hindbrain.contracts._scrub_rules import CARRIERS, VENDORS, Rule
+from attrs import field, frozen
 
-RULES = (*VENDORS, *CARRIERS, NAMED)
-"""Every rule, the most telling first: where several find the same text, the first gives the placeholder its kind."""
-
-Span = tuple[int, int, int]
-"""Start, end and the number of the rule."""
+if TYPE_CHECKING:
+    from hindbrain.contracts._scrub_scan import Scanner, Span
 
 
-def scrub(text: str) -> str:
+@frozen
+class Scrubbed:
+    """A text without its secrets, and how many of each kind were taken out (kinds that were not found are absent)."""
+
+    text: str = field(repr=False)
+    counts: Mapping[str, int]
+
+
+def scrub(text: str, *, pii: bool = False) -> str:
     """Replace each secret by a placeholder that names its kind, such as ``[REDACTED:github-token]``.
 
     The word before a secret stays (``Bearer``, a name, a URL's user), and so do numbers, dates, hashes, ids and code.
-    Scrubbing again changes nothing. The time is linear in the length.
+    JSON escapes do not hide a secret, nor does a line break in a token. ``pii`` takes out what tells of a person too:
+    email addresses, phone, account and card numbers. Scrubbing again changes nothing. The time is linear in the length.
 
-    Source: spec/memory.md section 6.8; spec/facts.md section 5.4 (the placeholder's form); S2-consent-006.
+    Source: spec/memory.md section 6.8; spec/facts.md section 5.4 (the placeholder's form); S2-consent-006 and -007.
     """
+    return scrub_counted(text, pii=pii).text
+
+
+def scrub_counted(text: str, *, pii: bool = False) -> Scrubbed:
+    """Scrub as :func:`scrub` does, and count. What several rules find in one place counts once, for the first."""
+    counts: dict[str, int] = {}
+    (scrubbed,) = _scrubbed((text,), pii, counts)
+    return Scrubbed(scrubbed, counts)
+
+
+def scrub_parts(parts: Sequence[str], *, pii: bool = False) -> tuple[str, ...]:
+    """Scrub texts that follow each other, such as the text parts of one message; as many come back, some perhaps empty.
+
+    A secret that begins in one and ends in a later one is found too: its placeholder stands where it began. A word at a
+    part's very beginning may go with a secret that ends the part before, since nothing tells where that secret stops.
+    """
+    return _scrubbed(tuple(parts), pii, {})
+
+
+@cache
+def _scanner(pii: bool) -> Scanner:  # noqa: FBT001  (a cache's key)
+    from hindbrain.contracts._scrub_rules import PERSONAL, RULES
+    from hindbrain.contracts._scrub_scan import Scanner
+
+    return Scanner((*RULES, *PERSONAL) if pii else RULES)
+
+
+def _scrubbed(parts: tuple[str, ...], pii: bool, counts: dict[str, int]) -> tuple[str, ...]:  # noqa: FBT001
+    scanner = _scanner(pii)
     # Taking one secret out can lay open the beginning of another, so go on until nothing is found.
-    while spans := _merged(_spans(text)):
-        parts: list[str] = []
-        at = 0
-        for start, end, rule in spans:
-            parts += (text[at:start], f"[REDACTED:{RULES[rule].kind}]")
-            at = end
-        text = "".join([*parts, text[at:]])
-    return text
+    while spans := _spans(scanner, parts):
+        places = [(start, end, scanner.rules[rule].kind) for start, end, rule in spans]
+        for *_, kind in places:
+            counts[kind] = counts.get(kind, 0) + 1
+        parts = _replaced(parts, places)
+    return parts
 
 
-def _spans(text: str) -> list[Span]:
-    # The only character whose lower-case form has another length; positions must stay the same.
-    lowered = text.replace("\u0130", "I").lower()
-    found: list[Span] = []
-    for number, rule in enumerate(RULES):
-        found += ((*span, number) for span in _matches(rule, text, lowered if rule.any_case else text))
-    return found
-
-
-def _matches(rule: Rule, text: str, searched: str) -> Iterator[tuple[int, int]]:
-    for anchor in rule.anchors:
-        at = searched.find(anchor)
-        while at >= 0:
-            match = rule.pattern.match(text, max(0, at - rule.back))
-            if match is not None and rule.accept(match):
-                group = match.lastindex or 0
-                rest = rule.rest.match(text, match.end(group))
-                end = match.end(group) if rest is None else rest.end()
-                yield match.start(group), end
-                at = searched.find(anchor, max(end, match.end()))
-            else:
-                at = searched.find(anchor, at + len(anchor))
+def _spans(scanner: Scanner, parts: tuple[str, ...]) -> list[Span]:
+    """What to take out, by its place in all parts joined."""
+    if len(parts) == 1:
+        return _merged(scanner.spans(parts[0]))
+    ends = list(accumulate(map(len, parts)))
+    across = [
+        span for span in scanner.spans("".join(parts)) if bisect_right(ends, span[0]) != bisect_right(ends, span[1] - 1)
+    ]
+    within = [
+        (start + offset, end + offset, rule)
+        for offset, part in zip([0, *ends], parts, strict=False)
+        for start, end, rule in scanner.spans(part)
+    ]
+    return _merged(across + within)
 
 
 def _merged(spans: list[Span]) -> list[Span]:
@@ -71,3 +98,25 @@ def _merged(spans: list[Span]) -> list[Span]:
         else:
             apart.append((start, end, rule))
     return apart
+
+
+def _replaced(parts: tuple[str, ...], places: list[tuple[int, int, str]]) -> tuple[str, ...]:
+    """The parts with a placeholder for each place; what lies between is kept in the part it stood in."""
+    joined = "".join(parts)
+    ends = list(accumulate(map(len, parts)))
+    pieces: list[list[str]] = [[] for _ in parts]
+
+    def keep(at: int, end: int) -> None:
+        while at < end:
+            part = bisect_right(ends, at)
+            until = min(end, ends[part])
+            pieces[part].append(joined[at:until])
+            at = until
+
+    at = 0
+    for start, end, kind in places:
+        keep(at, start)
+        pieces[bisect_right(ends, start)].append(f"[REDACTED:{kind}]")
+        at = end
+    keep(at, len(joined))
+    return tuple(map("".join, pieces))

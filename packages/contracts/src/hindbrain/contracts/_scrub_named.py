@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import string
 
-from hindbrain.contracts._scrub_rules import Rule
+from hindbrain.contracts._scrub_rule import Rule
 from hindbrain.contracts._scrub_values import Surroundings, is_secret
 
 _KEY = "|".join(
