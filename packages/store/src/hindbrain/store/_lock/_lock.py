@@ -189,5 +189,8 @@ class Hold:
                 if error.errno in _CONTENTION:
                     return False
                 raise
+            if not taken and way is not self._lock.way():
+                # The file system has just said that it knows no locks: nobody holds anything yet.
+                continue
             self._way, self._held = way, taken
             return taken
