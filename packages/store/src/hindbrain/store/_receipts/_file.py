@@ -15,10 +15,11 @@ from hindbrain.store._files import (
     read_file,
     remove_leftovers,
 )
+from hindbrain.store._flush import Delivery
 from hindbrain.store._lock import Lock
 from hindbrain.store._receipts._codec import decode, encode
 from hindbrain.store._receipts._outcome import RetainOutcome, total
-from hindbrain.store._receipts._receipt import RetainReceipt, find, record
+from hindbrain.store._receipts._receipt import RetainReceipt, RetainSource, find, record
 
 NAME = "retain-receipts.json"
 LIMIT = 4 << 20
@@ -31,7 +32,7 @@ def _now() -> datetime:
 class RetainReceipts:
     """What became of the newest retains of one project, shared with every other process.
 
-    They tell, nothing rests on them: a file that cannot be read is empty, is put aside at the next ``record``, and
+    They tell, nothing rests on them: a file that cannot be read is empty, is put aside at the next ``keep``, and
     ``notify`` is told so once, in a sentence. Blocking: use it from the store's thread.
 
     Source: spec/memory.md section 8; seed 000, paragraph on retain outcomes.
@@ -53,7 +54,15 @@ class RetainReceipts:
         self._wait = wait
         self._told = False
 
-    def record(self, *receipts: RetainReceipt) -> None:
+    def record(self, delivery: Delivery) -> None:
+        """Keep the receipt of a job from the queue: so this is what a ``Flusher`` notes its deliveries in.
+
+        Raises:
+            LockBusyError, StoreError: as ``keep``.
+        """
+        self.keep(RetainReceipt.of(delivery, RetainSource.QUEUE))
+
+    def keep(self, *receipts: RetainReceipt) -> None:
         """Keep these, the newest last, each in place of the older one of its document; durable on return.
 
         Raises:

@@ -7,7 +7,8 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from hindbrain.contracts import Retained, RetainItem, UpdateMode, scrub
+from hindbrain.contracts import UpdateMode, scrub
+from hindbrain.store._flush import Delivery
 from hindbrain.store._receipts._outcome import RetainOutcome, outcome_of
 
 KEPT = 50
@@ -59,20 +60,19 @@ class RetainReceipt:
     outcome: RetainOutcome | None = None
 
     @classmethod
-    def of(
-        cls, bank: str, item: RetainItem, retained: Retained, *, job_id: str, source: RetainSource, created_at: str
-    ) -> RetainReceipt:
-        """The receipt of an item that the backend acknowledged."""
+    def of(cls, delivery: Delivery, source: RetainSource) -> RetainReceipt:
+        """The receipt of a job that the backend took."""
+        item = delivery.job.item
         return cls(
-            created_at=created_at,
-            bank=bank,
+            created_at=delivery.at,
+            bank=delivery.job.bank,
             document_id=item.document_id,
-            job_id=job_id,
+            job_id=delivery.job.id,
             update_mode=item.update_mode,
             source=source,
             context=item.context,
             tags=item.tags,
-            outcome=outcome_of(retained),
+            outcome=outcome_of(delivery.retained),
         )
 
 
