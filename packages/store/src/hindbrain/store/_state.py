@@ -9,31 +9,15 @@ from typing import TypeVar
 from hindbrain.contracts import Backend, Branch, Entry, RetainJob
 from hindbrain.store._cursors import Cursor, Cursors, Move, move, new_entries
 from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
-from hindbrain.store._flush import Delivery, Flusher, FlushPolicy
+from hindbrain.store._flush import Flusher, FlushPolicy
 from hindbrain.store._queue import AsyncQueue, DurableQueue
-from hindbrain.store._receipts import RetainReceipt, RetainReceipts, RetainSource
+from hindbrain.store._receipts import RetainReceipts
 from hindbrain.store._records import SessionRecords
 from hindbrain.store._seal import seal_key
 from hindbrain.store._worker import Worker
 
 QUEUE = "retain-queue.jsonl"
 T = TypeVar("T")
-
-
-class _Noted:
-    """Notes deliveries as receipts."""
-
-    def __init__(self, receipts: RetainReceipts) -> None:
-        self._receipts = receipts
-
-    def record(self, delivery: Delivery) -> None:
-        """See ``ReceiptSink``."""
-        job, source = delivery.job, RetainSource.QUEUE
-        self._receipts.record(
-            RetainReceipt.of(
-                job.bank, job.item, delivery.retained, job_id=job.id, source=source, created_at=delivery.at
-            )
-        )
 
 
 class HostState:
@@ -170,7 +154,7 @@ class HostState:
 
     def flusher(self, backend: Backend, policy: FlushPolicy | None = None) -> Flusher:
         """A flusher of this queue into a backend."""
-        return Flusher(self.queue, backend, self._worker, policy=policy, receipts=_Noted(self.receipts))
+        return Flusher(self.queue, backend, self._worker, policy=policy, receipts=self.receipts)
 
     async def close(self) -> None:
         """Write down where the cursors stand and let go of all files. Idempotent."""

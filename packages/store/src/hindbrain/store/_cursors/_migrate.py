@@ -35,7 +35,12 @@ class OldSession:
 
 
 def is_older(body: Mapping[str, JsonValue]) -> bool:
-    """Whether a JSON object is a file of one of the three formats; version 1 has no version, and lists."""
+    """Whether a JSON object is a file of one of the three formats; version 1 has no version, and lists.
+
+    What says that it is sealed is never older: it is ours, and was changed.
+    """
+    if "seal" in body or "lineages" in body:
+        return False
     if "version" in body:
         return body["version"] in _VERSIONS
     return not body or any(isinstance(value, list) for value in body.values())
