@@ -44,7 +44,7 @@ BODY = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ"
         (f"token: gh{'p_'}{BODY}", "token: [REDACTED:github-token]"),
         (f"Authorization: Bearer {BODY}", "Authorization: Bearer [REDACTED:bearer-token]"),
         ("authorization: bearer 0123456789ab.", "authorization: bearer [REDACTED:bearer-token]"),
-        ("Authorization: Basic ZGVtbzpkZW1v", "Authorization: Basic [REDACTED:credential]"),
+        ("Authorization: Basic ZGVtbzpkZW1v", "Authorization: Basic [REDACTED:basic-auth]"),
         ("DB_PASSWORD=hunter2hunter2 make", "DB_PASSWORD=[REDACTED:credential] make"),
         ("MY_SECRET=p;(w,&d", "MY_SECRET=[REDACTED:credential]"),
         ("API_TOKEN=correcthorse", "API_TOKEN=[REDACTED:credential]"),

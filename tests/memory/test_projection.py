@@ -170,6 +170,24 @@ def test_a_secret_in_any_part_is_taken_out_before_json_can_hide_it() -> None:
     assert "NEXT=1" in content
 
 
+def test_a_secret_that_runs_over_two_text_parts_is_taken_out() -> None:
+    head, tail = "gh" + "p_a1B2c3D4e5F6", "g7H8i9J0k1L2m3N4o5P6q7R8"
+    halves = (TextPart(f"use {head}"), ImagePart("image/png", 1, "ab" * 32), TextPart(f"{tail} now"))
+    result = entry("toolResult", TextPart(f"bad {head}"), TextPart(tail), tool_name="bash", is_error=True)
+    content = project([entry("user", *halves), result], DEFAULTS)
+    assert content is not None
+    assert head not in content
+    assert tail not in content
+    texts = [part["text"] for turn in json.loads(content) for part in turn["content"] if part["type"] == "text"]
+    assert texts == ["use [REDACTED:github-token]", " now", "bad [REDACTED:github-token]"]
+
+
+def test_a_text_part_that_was_nothing_but_the_rest_of_a_secret_is_left_out() -> None:
+    got = shown(entry("user", TextPart("gh" + "p_a1B2c3D4e5F6"), TextPart("g7H8i9J0k1L2m3N4o5P6q7R8")))
+    assert got is not None
+    assert got["content"] == [{"type": "text", "text": "[REDACTED:github-token]"}]
+
+
 def test_a_secret_that_a_cut_would_halve_is_taken_out_first() -> None:
     jwt = "eyJ" + "a1B2" * 10 + "." + "c3D4" * 10 + "." + "e5F6" * 10
     call = ToolCallPart("1", "bash", {"command": f"{'x' * 40} {jwt}"})

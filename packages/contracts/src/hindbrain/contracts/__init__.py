@@ -25,7 +25,7 @@ from hindbrain.contracts._ports import (
     TaskState,
     Tool,
 )
-from hindbrain.contracts._scrub import scrub
+from hindbrain.contracts._scrub import Scrubbed, scrub, scrub_counted, scrub_parts
 from hindbrain.contracts._tags import (
     TagAnd,
     TagGroup,
@@ -117,6 +117,7 @@ __all__ = [
     "RetainQueue",
     "Retained",
     "Scores",
+    "Scrubbed",
     "Secret",
     "TagAnd",
     "TagGroup",
@@ -147,5 +148,7 @@ __all__ = [
     "neutralise",
     "observation_tags",
     "scrub",
+    "scrub_counted",
+    "scrub_parts",
     "starts_injected",
 ]

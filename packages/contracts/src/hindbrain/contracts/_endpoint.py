@@ -7,13 +7,13 @@ and empty ``?``, ``#`` or ``@``; here these are refused. What is accepted normal
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from typing import Self
 
 from attrs import frozen
 
 from hindbrain.contracts._errors import InvalidValueError
+from hindbrain.contracts._patterns import compiled
 
 _ALLOWED = (
     "an https URL, or an http URL whose host is localhost, 127.x.x.x or [::1], without credentials, query or fragment"
@@ -31,19 +31,19 @@ _NEXT_STEPS = {
 }
 _TRIMMED = " \t\r\n"
 _DEFAULT_PORTS = {"https": "443", "http": "80"}
-_SPLIT = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(/.*)?")
-_AUTHORITY = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::(.*))?")
-_PORT = re.compile(r"[1-9][0-9]{0,4}")
+_SPLIT = r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(/.*)?"
+_AUTHORITY = r"(\[[^\]]*\]|[^:\[\]]*)(?::(.*))?"
+_PORT = r"[1-9][0-9]{0,4}"
 _MAX_PORT = 65535
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+_NAME = rf"{_LABEL}(?:\.{_LABEL})*"
 _MAX_NAME = 253
-_NUMERIC_END = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
+_NUMERIC_END = r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)"
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-_IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
-_IPV6 = re.compile(r"\[[0-9a-f:]+\]")
-_PATH = re.compile(r"(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*")
-_UNCLEAR_ESCAPE = re.compile(r"%(?:[01][0-9a-f]|2[5ef]|5c|7f)", re.IGNORECASE)
+_IPV4 = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
+_IPV6 = r"\[[0-9a-f:]+\]"
+_PATH = r"(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*"
+_UNCLEAR_ESCAPE = r"(?i)%(?:[01][0-9a-f]|2[5ef]|5c|7f)"
 
 
 class EndpointError(InvalidValueError):
@@ -107,7 +107,7 @@ class Endpoint:
 
 def _normalise(text: str, field: str) -> tuple[str, str]:
     scheme, authority, path = _split(text.strip(_TRIMMED), field)
-    match = _AUTHORITY.fullmatch(authority)
+    match = compiled(_AUTHORITY).fullmatch(authority)
     if match is None:
         raise EndpointError(field, "host")
     host = _host(match[1].lower(), field)
@@ -125,7 +125,7 @@ def _split(text: str, field: str) -> tuple[str, str, str]:
         raise EndpointError(field, "not-configured")
     if "\\" in text or not text.isascii() or not text.isprintable() or " " in text:
         raise EndpointError(field, "characters")
-    match = _SPLIT.fullmatch(text)
+    match = compiled(_SPLIT).fullmatch(text)
     if match is None:
         raise EndpointError(field, "not-a-url")
     scheme, authority, path = match[1].lower(), match[2], match[3] or ""
@@ -139,17 +139,19 @@ def _split(text: str, field: str) -> tuple[str, str, str]:
 
 
 def _host(host: str, field: str) -> str:
-    if _IPV4.fullmatch(host):
+    if compiled(_IPV4).fullmatch(host):
         return host
-    if _IPV6.fullmatch(host):
+    if compiled(_IPV6).fullmatch(host):
         return _ipv6(host, field)
     # A name that ends in a number is an address to some parsers (127.1, 0x7f.1, 2130706433): never guess which one.
-    if _NUMERIC_END.fullmatch(host) or len(host) > _MAX_NAME or not _NAME.fullmatch(host):
+    if compiled(_NUMERIC_END).fullmatch(host) or len(host) > _MAX_NAME or not compiled(_NAME).fullmatch(host):
         raise EndpointError(field, "host")
     return host
 
 
 def _ipv6(host: str, field: str) -> str:
+    import ipaddress
+
     try:
         address = ipaddress.IPv6Address(host[1:-1])
     except ValueError:
@@ -161,17 +163,17 @@ def _ipv6(host: str, field: str) -> str:
 
 
 def _port(port: str | None, field: str) -> str | None:
-    if port is not None and (not _PORT.fullmatch(port) or int(port) > _MAX_PORT):
+    if port is not None and (not compiled(_PORT).fullmatch(port) or int(port) > _MAX_PORT):
         raise EndpointError(field, "port")
     return port
 
 
 def _path(path: str, field: str) -> str:
     dots = any(segment in {".", ".."} for segment in path.split("/"))
-    if dots or not _PATH.fullmatch(path) or _UNCLEAR_ESCAPE.search(path):
+    if dots or not compiled(_PATH).fullmatch(path) or compiled(_UNCLEAR_ESCAPE).search(path):
         raise EndpointError(field, "path")
     return path.rstrip("/")
 
 
 def _is_loopback(host: str) -> bool:
-    return host in {"localhost", "[::1]"} or (host.startswith("127.") and _IPV4.fullmatch(host) is not None)
+    return host in {"localhost", "[::1]"} or (host.startswith("127.") and compiled(_IPV4).fullmatch(host) is not None)

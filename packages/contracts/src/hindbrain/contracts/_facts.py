@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from itertools import combinations
 
 from attrs import frozen
 
+from hindbrain.contracts._patterns import compiled
 from hindbrain.contracts._transcript import JsonValue
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|[\r\n]+")
-_WORD = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+")
-_IS_CJK = re.compile(rf"[{_CJK}]")
+_SENTENCE_END = r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|[\r\n]+"
+_WORD = rf"[{_CJK}]+|[^\W{_CJK}]+"
+_IS_CJK = rf"[{_CJK}]"
 _MOST_COMBINED = 8
 
 
@@ -41,8 +41,8 @@ def cut(content: str) -> tuple[Cut, ...]:
 def terms(text: str) -> frozenset[str]:
     """Words in lower case; a run of CJK gives its overlapping pairs, since nothing separates its words."""
     found: set[str] = set()
-    for run in _WORD.findall(text.lower()):
-        if _IS_CJK.match(run) and len(run) > 1:
+    for run in compiled(_WORD).findall(text.lower()):
+        if compiled(_IS_CJK).match(run) and len(run) > 1:
             found.update(run[i : i + 2] for i in range(len(run) - 1))
         else:
             found.add(run)
@@ -84,7 +84,7 @@ def _widen(row: tuple[str, ...], tags: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for piece in _SENTENCE_END.split(text):
+    for piece in compiled(_SENTENCE_END).split(text):
         if any(c.isalnum() for c in piece):
             yield " ".join(piece.split())
 

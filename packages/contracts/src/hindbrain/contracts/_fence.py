@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 from hindbrain.contracts._errors import InvalidValueError
+from hindbrain.contracts._patterns import compiled
 
 WRAPPERS = (
     "hindsight-memory",
@@ -45,22 +46,20 @@ _CLOSER = r"(>|&gt;?|&#0*62;?|&#x0*3e;?|\\u003e|%3e)"
 _INSIDE = r"[^<>&\\%]*"
 # What may stand between the letters of a tag and leave it readable: a space, accents, variation selectors.
 _GAP = "[ \u0300-\u036f\ufe0e\ufe0f]*"
-_SEPARATOR = re.compile("[ /_\u0300-\u036f\ufe0e\ufe0f-]+")
+_SEPARATOR = "[ /_\u0300-\u036f\ufe0e\ufe0f-]+"
 
 
 def _loosely(stem: str) -> str:
     return _GAP.join("[_-]?" if c == "-" else c for c in stem)
 
 
-_TAG = re.compile(
-    rf"{_OPENER}[ /\u0300-\u036f\ufe0e\ufe0f]*(?:{'|'.join(map(_loosely, _STEMS))})(?:{_INSIDE}{_CLOSER})?"
-)
-_UNFINISHED = re.compile(rf"{_OPENER}{_INSIDE}\Z")
+_TAG = rf"{_OPENER}[ /\u0300-\u036f\ufe0e\ufe0f]*(?:{'|'.join(map(_loosely, _STEMS))})(?:{_INSIDE}{_CLOSER})?"
+_UNFINISHED = rf"{_OPENER}{_INSIDE}\Z"
 
 _NAMES = "|".join(map(re.escape, WRAPPERS))
 _OPENING = rf"(?:{_NAMES})(?: [^<>]*|/)?(?:>|\\u003e)"
-_INJECTED = re.compile(rf"< ?{_OPENING}")
-_ECHO = re.compile(
+_INJECTED = rf"< ?{_OPENING}"
+_ECHO = (
     rf"(?:<|\\u003c) ?/? ?{_OPENING}"
     r"|custom_?type[\\\"']* ?[:=] ?[\\\"']*hindsight-(?:recall|mental-models)(?![\w-])"
     r"|last-recall\.json"
@@ -128,23 +127,23 @@ def neutralise(text: str) -> str:
 
     Source: decisions.md, "Recall and injection"; S4-injection-006, S2-recall-013.
     """
-    line = _replaced(_one_line(text), _TAG)
-    last = _UNFINISHED.search(_skeleton(line))
+    line = _replaced(_one_line(text))
+    last = compiled(_UNFINISHED).search(_skeleton(line))
     if last is None or not _begins_a_stem(line[last.end(1) :]):
         return line
     return f"{line[: last.start()]}{_OPEN}{line[last.end(1) :]}"
 
 
 def _begins_a_stem(text: str) -> bool:
-    letters = _SEPARATOR.sub("", _skeleton(text))
+    letters = compiled(_SEPARATOR).sub("", _skeleton(text))
     return any(stem.replace("-", "").startswith(letters) for stem in _STEMS)
 
 
-def _replaced(text: str, tag: re.Pattern[str]) -> str:
-    """Replace groups 1 and 2 of each match by the harmless brackets; matching is done on the skeleton."""
+def _replaced(text: str) -> str:
+    """Replace groups 1 and 2 of each tag by the harmless brackets; matching is done on the skeleton."""
     parts: list[str] = []
     at = 0
-    for match in tag.finditer(_skeleton(text)):
+    for match in compiled(_TAG).finditer(_skeleton(text)):
         parts += (text[at : match.start(1)], _OPEN)
         at = match.end(1)
         if match[2] is not None:
@@ -161,7 +160,7 @@ def is_contaminated(text: str) -> bool:
 
     Source: spec/memory.md section 4 (recall-contamination); the list of wrappers is from decisions.md.
     """
-    return _ECHO.search(_skeleton(_one_line(text))) is not None
+    return compiled(_ECHO).search(_skeleton(_one_line(text))) is not None
 
 
 def starts_injected(text: str) -> bool:
@@ -172,7 +171,7 @@ def starts_injected(text: str) -> bool:
     Source: spec/memory.md section 6.1; the list of wrappers is from decisions.md.
     """
     head = text.lstrip()[:_INJECTED_HEAD]
-    return _INJECTED.match(_skeleton(_one_line(head))) is not None
+    return compiled(_INJECTED).match(_skeleton(_one_line(head))) is not None
 
 
 def fence(lines: Iterable[str], *, tag: str = "hindsight-memory", guidance: str) -> str:

@@ -5,15 +5,15 @@ Source: decisions.md, "Four verbs and the client".
 
 from __future__ import annotations
 
-import re
 import uuid
 
 from hindbrain.contracts._checks import is_plain
 from hindbrain.contracts._errors import BackendRequestError
+from hindbrain.contracts._patterns import compiled
 
-_BANK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
-_STRICT_BANK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_OPERATION = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_BANK = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
+_STRICT_BANK = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
+_OPERATION = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 _MAX_DOCUMENT = 512
 
 
@@ -27,7 +27,7 @@ def check_bank(bank: str, *, strict: bool = False) -> str:
     Raises:
         BackendRequestError: it is not; the value is not repeated in the message.
     """
-    if isinstance(bank, str) and (_STRICT_BANK if strict else _BANK).fullmatch(bank):
+    if isinstance(bank, str) and compiled(_STRICT_BANK if strict else _BANK).fullmatch(bank):
         return bank
     raise BackendRequestError(
         "The bank id is refused and nothing was sent.",
@@ -41,7 +41,7 @@ def check_operation_id(operation_id: str) -> str:
     Raises:
         BackendRequestError: it is not.
     """
-    if isinstance(operation_id, str) and _OPERATION.fullmatch(operation_id):
+    if isinstance(operation_id, str) and compiled(_OPERATION).fullmatch(operation_id):
         return str(uuid.UUID(operation_id))
     raise BackendRequestError(
         "The operation id is refused and nothing was sent.",

@@ -54,14 +54,14 @@ def scrub_parts(parts: Sequence[str], *, pii: bool = False) -> tuple[str, ...]:
 
 
 @cache
-def _scanner(pii: bool) -> Scanner:  # noqa: FBT001  (a cache's key)
+def _scanner(pii: bool) -> Scanner:
     from hindbrain.contracts._scrub_rules import PERSONAL, RULES
     from hindbrain.contracts._scrub_scan import Scanner
 
     return Scanner((*RULES, *PERSONAL) if pii else RULES)
 
 
-def _scrubbed(parts: tuple[str, ...], pii: bool, counts: dict[str, int]) -> tuple[str, ...]:  # noqa: FBT001
+def _scrubbed(parts: tuple[str, ...], pii: bool, counts: dict[str, int]) -> tuple[str, ...]:
     scanner = _scanner(pii)
     # Taking one secret out can lay open the beginning of another, so go on until nothing is found.
     while spans := _spans(scanner, parts):

@@ -8,15 +8,15 @@ from __future__ import annotations
 import binascii
 
 from hindbrain.contracts._patterns import compiled
-from hindbrain.contracts._scrub_rule import WEB, Match, Rule
+from hindbrain.contracts._scrub_rule import Match, Rule
 from hindbrain.contracts._scrub_values import Surroundings, is_secret
 
 _PEM_HEAD = r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_BODY = r"(?:[^-]|-(?!----)){0,16384}+"
 _PEM_TAIL = r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-_PEM_CUT = r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/=]{20,})++"
+_PEM_CUT = r"(?:(?:\s|\\++[nr])*+[A-Za-z0-9+/=]{20,})++"
 _PEM_LINE = r"[A-Za-z0-9+/=]{20}"
-_PUTTY = r"private-lines: [0-9]{1,3}((?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{20,64})++)"
+_PUTTY = r"private-lines: [0-9]{1,3}((?:(?:\s|\\++[nr])++[A-Za-z0-9+/=]{20,64})++)"
 _BASE64 = "[A-Za-z0-9+/]"
 _QUOTE = r"\\*[\"'`]"
 _IS = rf"(?:{_QUOTE})?\s{{0,4}}(?:=>|[=:,])\s{{0,4}}(?:{_QUOTE})?"
@@ -24,7 +24,6 @@ _IS = rf"(?:{_QUOTE})?\s{{0,4}}(?:=>|[=:,])\s{{0,4}}(?:{_QUOTE})?"
 _PROSE = r"(?i:authentication|authorization|credentials?|certificates?|instruments?)\b"
 _CODE = r"[A-Za-z_]+(?:\.[A-Za-z_]+)+"
 _INTERPOLATION = r"\[REDACTED:|[$%{<*]"
-_CURL_REACH = 400
 
 
 def _has_key_material(match: Match) -> bool:
@@ -44,11 +43,6 @@ def _is_basic(match: Match) -> bool:
 
 def _is_password(match: Match) -> bool:
     return compiled(_INTERPOLATION).match(match[match.lastindex or 0]) is None
-
-
-def _is_curls_password(match: Match) -> bool:
-    before = match.string[max(0, match.start() - _CURL_REACH) : match.start()]
-    return "curl" in before.rpartition("\n")[2] and _is_password(match)
 
 
 def _is_url_parameter(match: Match) -> bool:
@@ -140,7 +134,11 @@ HEADERS = (
 )
 """Headers of requests."""
 
-_AWS_NAME = "|".join(f"(?<={name})" for name in ("secretaccess", "secret_access_", "secret-access-", "secret_", "secret"))
+_AWS_NAME = "|".join(
+    f"(?<={name})" for name in ("secretaccess", "secret_access_", "secret-access-", "secret_", "secret")
+)
+# No farther than the next curl, so that many of them cost no more than one.
+_ARGUMENTS = r"(?:[^\nc-]++|c(?!url )|-(?!u |-user[ =])){0,200}+"
 PLACES = (
     Rule(
         kind="aws-secret-key",
@@ -152,7 +150,7 @@ PLACES = (
     Rule(
         kind="aws-secret-key",
         anchors=("AKIA", "ASIA"),
-        pattern=rf"A[KS]IA[A-Z0-9]{{16}}(?:{_QUOTE})?(?:[,;:]|\s|\\[nt]){{1,2}}(?:{_QUOTE})?({_BASE64}{{40}})(?![A-Za-z0-9+/=])",
+        pattern=rf"A[KS]IA[A-Z0-9]{{16}}(?:{_QUOTE})?(?:[,;:]|\s|\\+[nt]){{1,2}}(?:{_QUOTE})?({_BASE64}{{40}})(?![A-Za-z0-9+/=])",
         accept=_is_mixed,
     ),
     Rule(
@@ -183,9 +181,9 @@ PLACES = (
     ),
     Rule(
         kind="password",
-        anchors=(" -u ", " --user ", " --user="),
-        pattern=r" -(?:u|-user)[ =][\"']?[^\s:\"'\\${]{1,128}:([^\s\"'\\]{4,})",
-        accept=_is_curls_password,
+        anchors=("curl ",),
+        pattern=rf"curl {_ARGUMENTS}-(?:u|-user)[ =][\"']?[^\s:\"'\\${{]{{1,128}}:([^\s\"'\\]{{4,}})",
+        accept=_is_password,
     ),
     Rule(
         kind="registry-auth",

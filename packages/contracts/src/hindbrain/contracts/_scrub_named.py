@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import string
 
+from hindbrain.contracts._patterns import compiled
 from hindbrain.contracts._scrub_rule import Rule
 from hindbrain.contracts._scrub_values import Surroundings, is_secret
 
@@ -31,6 +32,8 @@ _BARE = rf"(?:\\*[\"'`])?((?:[^\s\"'`,;&()\[\]{{}}<>\\]|{_BACKSLASH}){{1,{_LONGE
 _WIDE = rf"(?:[^\s\"'`\\]|{_BACKSLASH})"
 _VARIABLE = rf"(?<=[A-Z]=)({_WIDE}{{1,{_LONGEST}}}+)"
 _VALUE = f"{_VARIABLE}|{_DOUBLE}|{_SINGLE}|{_BACKTICK}|{_ESCAPED}|{_BARE}"
+# Another name with its own value behind it.
+_ASSIGNMENT = r"(?i:[\w.-]*(?:key|passw|secret|token)[\w-]*=)"
 _NAME_SIGNS = string.ascii_letters + string.digits + "_.-"
 _NAME_REACH = 64
 
@@ -52,16 +55,19 @@ def _names_a_secret(suffix: str) -> bool:
 
 
 def _is_credential(match: re.Match[str]) -> bool:
+    if not _names_a_secret(match["suffix"]):
+        return False
     text = match.string
     head = text[max(0, match.start() - _NAME_REACH) : match.start()]
     before = head.rstrip(_NAME_SIGNS)
     prefix = head[len(before) :]
     separated = bool(match["separator"].strip(" \t"))
-    if not _names_a_secret(match["suffix"]) or not (separated or prefix.startswith("--")):
-        return False
     group = match.lastindex or 0
     quoted = text[match.start(group) - 1] in "\"'`"
-    if not quoted and text[match.end(group) : match.end(group) + 1] in {"(", "["}:
+    code = not quoted and (
+        text[match.end(group) : match.end(group) + 1] in {"(", "["} or compiled(_ASSIGNMENT).fullmatch(match[group])
+    )
+    if code or not (separated or prefix.startswith("--")):
         return False
     variable = match["separator"] == "=" and (prefix + match["name"] + match["suffix"]).isupper()
     plain = variable or not separated or before[-1:] in {"?", "&"} or match["scheme"] is not None
@@ -71,7 +77,7 @@ def _is_credential(match: re.Match[str]) -> bool:
 
 NAMED = Rule(
     kind="credential",
-    anchors=("key", "passw", "passphrase", "secret", "token", "authorization"),
+    anchors=("key", "pass", "secret", "token", "auth"),
     pattern=rf"(?i:{_NAME}{_SEPARATOR}{_SCHEME})(?:{_VALUE})",
     rest=rf"(?<=[^\s\"'`]{{{_LONGEST}}}){_WIDE}*+|",
     any_case=True,

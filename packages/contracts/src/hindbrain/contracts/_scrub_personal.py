@@ -13,8 +13,12 @@ from hindbrain.contracts._scrub_rule import Match, Rule
 _EDGE = r"(?<![A-Za-z0-9_.+-])"
 _END = r"(?![A-Za-z0-9_-]|\.[0-9])"
 _ISSUERS = r"4(?:.{12}|.{15}|.{18})|(?:5[1-5]|2[2-7]).{14}|3[47].{13}|3[0689].{12}|(?:6011|65|35).{12,14}|62.{14,17}"
-_LETTER_A = 10
 _NINE = 9
+# A number with a country's code, a North American one, and one that begins with 0: all other groups of digits could be
+# a date, a time or a version.
+_ABROAD = r"\+[1-9][0-9 ()-]{7,20}[0-9]"
+_AMERICAN = r"(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[ -])[2-9][0-9]{2}[ -][0-9]{4}"
+_INLAND = r"0[1-9][0-9]{1,3}[ /][0-9]{3,4}[ -]?[0-9]{3,6}"
 
 
 def _is_card(match: Match) -> bool:
@@ -41,14 +45,24 @@ PERSONAL = (
         pattern=r"(?<![A-Za-z0-9._%+-])([A-Za-z0-9._%+-]{1,64}+)@(?:[A-Za-z0-9-]{1,63}+\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])",
         accept=_is_address,
     ),
-    Rule(kind="iban", anchors=(), pattern=rf"{_EDGE}[A-Z]{{2}}[0-9]{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,3}})?{_END}", accept=_is_account),
-    Rule(kind="payment-card", anchors=(), pattern=rf"{_EDGE}[2-6][0-9]{{3}}(?:[ -]?[0-9]){{9,15}}{_END}", accept=_is_card),
-    Rule(kind="social-security", anchors=(), pattern=rf"{_EDGE}(?!000|666|9)[0-9]{{3}}-(?!00)[0-9]{{2}}-(?!0000)[0-9]{{4}}{_END}"),
+    Rule(
+        kind="iban",
+        anchors=(),
+        pattern=rf"{_EDGE}[A-Z]{{2}}[0-9]{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,3}})?{_END}",
+        accept=_is_account,
+    ),
+    Rule(
+        kind="payment-card", anchors=(), pattern=rf"{_EDGE}[2-6][0-9]{{3}}(?:[ -]?[0-9]){{9,15}}{_END}", accept=_is_card
+    ),
+    Rule(
+        kind="social-security",
+        anchors=(),
+        pattern=rf"{_EDGE}(?!000|666|9)[0-9]{{3}}-(?!00)[0-9]{{2}}-(?!0000)[0-9]{{4}}{_END}",
+    ),
     Rule(
         kind="phone",
         anchors=(),
-        pattern=rf"(?<![A-Za-z0-9_.+-])(?:\+[1-9][0-9 ()-]{{7,20}}[0-9]|(?:\([2-9][0-9]{{2}}\) ?|[2-9][0-9]{{2}}[ -])[2-9][0-9]{{2}}[ -][0-9]{{4}}"
-        rf"|0[1-9][0-9]{{1,3}}[ /][0-9]{{3,4}}[ -]?[0-9]{{3,6}}){_END}",
+        pattern=rf"{_EDGE}(?:{_ABROAD}|{_AMERICAN}|{_INLAND}){_END}",
     ),
 )
 """Kinds that are only looked for where personal data has to go."""

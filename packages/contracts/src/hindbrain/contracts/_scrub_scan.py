@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from hindbrain.contracts._patterns import compiled
 from hindbrain.contracts._scrub_rule import Rule
@@ -32,10 +32,16 @@ class _Gate:
             by_length.setdefault(len(anchor), []).append(re.escape(anchor))
         self._lengths = sorted(by_length)
         before = "|".join(f"(?<={'|'.join(by_length[length])})" for length in self._lengths)
+        # Two or three sets of signs turn most of them away before the list is tried.
+        ends = zip(*(anchor[-self._lengths[0] :] for anchor in rules), strict=True)
+        likely = "".join(f"[{re.escape(''.join(sorted(set(signs))))}]" for signs in ends)
         pivot = next(iter(rules))[-1]
-        self._pattern = re.compile(f"{re.escape(pivot)}(?:{before})")
+        self._pattern = re.compile(f"{re.escape(pivot)}(?<={likely})(?:{before})")
 
-    def hits(self, text: str) -> Iterator[_Hit]:
+    def hits(self, text: str) -> Iterable[_Hit]:
+        return self._all(text) if self._pattern.search(text) else ()
+
+    def _all(self, text: str) -> Iterator[_Hit]:
         for match in self._pattern.finditer(text):
             for length in self._lengths:
                 at = max(0, match.end() - length)
@@ -51,7 +57,10 @@ class _Literal:
         self._anchor = anchor
         self._numbers = numbers
 
-    def hits(self, text: str) -> Iterator[_Hit]:
+    def hits(self, text: str) -> Iterable[_Hit]:
+        return self._all(text) if self._anchor in text else ()
+
+    def _all(self, text: str) -> Iterator[_Hit]:
         at = text.find(self._anchor)
         while at >= 0:
             yield at, self._numbers
@@ -91,13 +100,14 @@ class Scanner:
         found: list[Span] = []
         for passes, searched in ((self._as_written, text), (self._in_any_case, lowered)):
             for one in passes:
-                found += self._matches(one.hits(searched), text)
+                if hits := one.hits(searched):
+                    found += self._matches(hits, text)
         for number, rule in self._everywhere:
             matches = compiled(rule.pattern).finditer(text)
             found += ((*match.span(match.lastindex or 0), number) for match in matches if rule.accept(match))
         return found
 
-    def _matches(self, hits: Iterator[_Hit], text: str) -> Iterator[Span]:
+    def _matches(self, hits: Iterable[_Hit], text: str) -> Iterator[Span]:
         past: dict[int, int] = {}
         for at, numbers in hits:
             for number in numbers:

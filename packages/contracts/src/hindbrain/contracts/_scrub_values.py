@@ -5,9 +5,9 @@ Source: spec/facts.md section 5.4 row 13 and its faults F25 and F34 (missed secr
 
 from __future__ import annotations
 
-import re
-
 from attrs import frozen
+
+from hindbrain.contracts._patterns import compiled
 
 _SHORTEST = 6
 _LONG_WORD = 8
@@ -16,22 +16,19 @@ _LETTERS_ONLY = 24
 _VERSION_DIGITS = 2
 _VERSIONED_LENGTH = 20
 
-_NOT_A_VALUE = re.compile(
-    r"""\[REDACTED           # ours
-      | \$\{ | \$\( | \{ | < | \#/ | \#\{ | = | :     # interpolation, templates, JSON pointers, operators
-      | \$[A-Za-z_]\w*\Z | %\w*%?\Z | %[sdr(]         # a shell's or printf's variable
-      | \*{3} | [xX]{4,}\Z | \.{3} | \u2026 | \u2022 # a mask
-      | \w+:// | // | @                              # an address
-      | ~?\.{0,2}/[\w./-]*\Z(?<!\d{3})               # a path
-    """,
-    re.VERBOSE,
-)
-_NUMBER = re.compile(r"[+-]?[0-9][0-9_.,:eET+-]*(?:Z|[A-Za-z%]{1,3})?")
-_CONSTANT = re.compile(r"[A-Z][A-Z0-9]{0,15}(?:_[A-Z0-9]{1,15})+")
-_CHAIN = re.compile(r"[A-Za-z_]\w{0,23}(?:\.[A-Za-z_]\w{0,23})+", re.ASCII)
-_WORDS = re.compile(r"[A-Za-z_$|?!.:/*>-]+")
-_PLAIN_SLUG = re.compile(r"[\w.:/-]+", re.ASCII)
-_PASSPHRASE = re.compile(r"[a-z0-9]+(?: [a-z0-9]+){3,}")
+_OURS = r"\[REDACTED"
+_OPERATOR = r"\$\{|\$\(|\{|<|#/|#\{|=|:"
+_VARIABLE = r"\$[A-Za-z_]\w*\Z|%\w*%?\Z|%[sdr(]"
+_MASK = r"\*{3}|[xX]{4,}\Z|\.{3}|\u2026|\u2022"
+_ADDRESS = r"\w+://|//|@"
+_PATH = r"~?\.{0,2}/[\w./-]*\Z(?<!\d{3})"
+_NOT_A_VALUE = f"{_OURS}|{_OPERATOR}|{_VARIABLE}|{_MASK}|{_ADDRESS}|{_PATH}"
+_NUMBER = r"[+-]?[0-9][0-9_.,:eET+-]*(?:Z|[A-Za-z%]{1,3})?"
+_CONSTANT = r"[A-Z][A-Z0-9]{0,15}(?:_[A-Z0-9]{1,15})+"
+_CHAIN = r"(?a:[A-Za-z_]\w{0,23}(?:\.[A-Za-z_]\w{0,23})+)"
+_WORDS = r"[A-Za-z_$|?!.:/*>-]+"
+_PLAIN_SLUG = r"(?a:[\w.:/-]+)"
+_FOUR_WORDS = r"[a-z0-9]+(?: [a-z0-9]+){3,}"
 _NO_SECRET = frozenset(
     """authentication authorization boolean changeme credentials disabled example hidden missing password passwords
     placeholder redacted required string undefined""".split()  # noqa: SIM905  (words read best as words)
@@ -53,22 +50,27 @@ class Surroundings:
 
 def is_secret(value: str, where: Surroundings) -> bool:
     """Whether to redact ``value``. Numbers, dates, code, references, constants, addresses and masks are left."""
-    if len(value) < _SHORTEST or _NOT_A_VALUE.match(value) or "${" in value or _CONSTANT.fullmatch(value):
+    if (
+        len(value) < _SHORTEST
+        or compiled(_NOT_A_VALUE).match(value)
+        or "${" in value
+        or compiled(_CONSTANT).fullmatch(value)
+    ):
         return False
-    if _NUMBER.fullmatch(value):
+    if compiled(_NUMBER).fullmatch(value):
         return where.password and value.isdigit() and (where.quoted or where.plain)
     if " " in value:
-        return where.password and _PASSPHRASE.fullmatch(value) is not None
-    if _WORDS.fullmatch(value):
+        return where.password and compiled(_FOUR_WORDS).fullmatch(value) is not None
+    if compiled(_WORDS).fullmatch(value):
         return _is_secret_word(value, where)
-    code = not where.quoted and (_CHAIN.fullmatch(value) is not None or _is_versioned(value))
+    code = not where.quoted and (compiled(_CHAIN).fullmatch(value) is not None or _is_versioned(value))
     return where.password or where.plain or (not code and len(value) >= _LONG_WORD)
 
 
 def _is_versioned(word: str) -> bool:
     """For names such as ``base64Token`` and ``tool-call-2``."""
     few = sum(c.isdigit() for c in word) <= _VERSION_DIGITS
-    return few and len(word) < _VERSIONED_LENGTH and _PLAIN_SLUG.fullmatch(word) is not None
+    return few and len(word) < _VERSIONED_LENGTH and compiled(_PLAIN_SLUG).fullmatch(word) is not None
 
 
 def _is_secret_word(word: str, where: Surroundings) -> bool:

@@ -22,7 +22,6 @@ _BEGINNINGS = (
     ("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"{_WORD}{{20,}}"),
     ("github-token", "github_pat_", r"[A-Za-z0-9_]{20,}"),
     ("gitlab-token", "glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glimt- glagent-", r"[A-Za-z0-9_.-]{20,}"),
-    ("bitbucket-token", "ATBB", rf"{_WORD}{{28,}}"),
     ("atlassian-token", "ATA", r"TT3[A-Za-z0-9_=-]{60,}"),
     ("npm-token", "npm_", rf"{_WORD}{{30,}}"),
     ("pypi-token", "pypi-", rf"{WEB}{{40,}}"),
@@ -42,7 +41,7 @@ _BEGINNINGS = (
     ("linear-key", "lin_api_ lin_oauth_", rf"{_WORD}{{32,}}"),
     ("notion-token", "ntn_", rf"{_WORD}{{40,}}"),
     ("figma-token", "figd_ figu_ figo_", rf"{WEB}{{36,}}"),
-    ("sentry-token", "sntrys_ sntryu_", rf"[A-Za-z0-9+/=_-]{{40,}}"),
+    ("sentry-token", "sntrys_ sntryu_", r"[A-Za-z0-9+/=_-]{40,}"),
     ("vault-token", "hvs. hvb. hvr.", rf"{WEB}{{20,}}"),
     ("grafana-token", "glsa_", rf"{_WORD}{{32}}_[A-Fa-f0-9]{{8}}"),
     ("grafana-token", "glc_", rf"{_BASE64}{{32,}}={{0,2}}"),
@@ -98,7 +97,6 @@ _BOT = "[MNO][DTjz][A-Za-z0-9]"
 _WITHIN = (
     Rule(kind="azure-secret", anchors=("8Q~",), back=3, pattern=r"[A-Za-z0-9_.~-]{3}[0-9]Q~[A-Za-z0-9_.~-]{31,34}"),
     Rule(kind="terraform-token", anchors=(".atlasv1.",), back=14, pattern=rf"{_WORD}{{14}}\.atlasv1\.{WEB}{{60,}}"),
-    Rule(kind="mailchimp-key", anchors=("-us",), back=32, pattern=rf"{_HEX}{{32}}-us[0-9]{{1,2}}{RIGHT}"),
     Rule(kind="telegram-token", anchors=(":AA",), pattern=rf"(?<=[0-9]{{8}}):(AA{WEB}{{32,}})"),
     # What stands before is the bot's id in base 64, of 17 to 19 digits: it is public, and tells this from a JWT.
     Rule(

@@ -12,10 +12,11 @@ from typing import Never, SupportsIndex, final
 from attrs import field, frozen
 
 from hindbrain.contracts._errors import InvalidValueError
+from hindbrain.contracts._patterns import compiled
 
-_NAME = re.compile(r"[A-Z_][A-Z0-9_]{0,127}")
-_TOKEN = re.compile(r"[!-~]{1,8192}")
-_KEY_PREFIX = re.compile(
+_NAME = r"[A-Z_][A-Z0-9_]{0,127}"
+_PRINTABLE = r"[!-~]{1,8192}"
+_KEY_PREFIX = (
     r"(?:A(?:KIA|SIA|GPA|IDA|ROA|NPA|BIA|CCA)[A-Z0-9]{12,}"
     r"|(?:GH[OPRSU]|GITHUB_PAT|GLPAT|HF|NPM|PYPI|XOX[ABEPRS]|[PRS]K(?:_LIVE|_TEST|_PROJ|_ANT)?)_[A-Z0-9]{20,}"
     r"|AIZA[A-Z0-9_]{30,}|EYJ[A-Z0-9_]{20,}).*"
@@ -75,7 +76,7 @@ def check_token_name(name: str, *, field: str = "hindsight.apiKeyEnv") -> str:
 
     Source: S2-auth-004; spec/facts.md F15 (a pasted key must not come back in the refusal).
     """
-    if _NAME.fullmatch(name) and not _looks_like_a_key(name):
+    if compiled(_NAME).fullmatch(name) and not _looks_like_a_key(name):
         return name
     raise TokenError(
         field,
@@ -85,7 +86,7 @@ def check_token_name(name: str, *, field: str = "hindsight.apiKeyEnv") -> str:
 
 
 def _looks_like_a_key(name: str) -> bool:
-    if _KEY_PREFIX.fullmatch(name):
+    if compiled(_KEY_PREFIX).fullmatch(name):
         return True
     for word in name.split("_"):
         digits = re.findall(r"[0-9]+", word)
@@ -108,7 +109,7 @@ def check_token(text: str, *, field: str = "the token") -> str:
     Source: spec/facts.md section 2 (trimmed; empty is not set) and F39.
     """
     token = text.strip(" \t\r\n")
-    if _TOKEN.fullmatch(token):
+    if compiled(_PRINTABLE).fullmatch(token):
         return token
     raise TokenError(
         field,

@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from attrs import evolve
+
 from hindbrain.contracts import (
     Entry,
     ImagePart,
@@ -19,6 +21,7 @@ from hindbrain.contracts import (
     ThinkingPart,
     ToolCallPart,
     scrub,
+    scrub_parts,
     starts_injected,
 )
 from hindbrain.memory._config import RetainConfig
@@ -61,10 +64,17 @@ def _scrubbed(value: JsonValue) -> JsonValue:
     return [_scrubbed(inner) for inner in value] if isinstance(value, list) else value
 
 
+def _without_secrets(parts: Iterable[Part]) -> list[Part]:
+    """The parts with their texts scrubbed together: a reader joins them, and with them a secret cut in two."""
+    whole = list(parts)
+    texts = iter(scrub_parts([part.text for part in whole if isinstance(part, TextPart)]))
+    return [evolve(part, text=next(texts)) if isinstance(part, TextPart) else part for part in whole]
+
+
 def _part(part: Part, config: RetainConfig, keep: tuple[str, ...]) -> _Json | None:
     match part:
         case TextPart(text) if "text" in keep and text.strip():
-            return {"type": "text", "text": scrub(text)}
+            return {"type": "text", "text": text}
         case ThinkingPart(text) if "thinking" in keep and text.strip():
             return {"type": "thinking", "thinking": scrub(text)}
         case ToolCallPart(_, name, arguments) if "toolCall" in keep and name not in config.tool_call_exclude:
@@ -79,7 +89,7 @@ def _part(part: Part, config: RetainConfig, keep: tuple[str, ...]) -> _Json | No
 def _tool_result(message: Message, config: RetainConfig) -> list[_Json] | None:
     if message.tool_name in config.tool_result_exclude:
         return None
-    text = scrub(message.text.strip())
+    text = evolve(message, parts=tuple(_without_secrets(message.parts))).text.strip()
     whole = "error" in config.tool_result if message.is_error else "content" in config.tool_result
     if not whole:
         if message.is_error or "summary" not in config.tool_result:
@@ -101,7 +111,9 @@ def project_message(entry: Entry, config: RetainConfig) -> _Json | None:
         content = _tool_result(message, config)
     else:
         keep = {"user": config.user, "assistant": config.assistant}.get(message.role, ("text",))
-        content = [shown for part in message.parts if (shown := _part(part, config, keep)) is not None]
+        content = [
+            shown for part in _without_secrets(message.parts) if (shown := _part(part, config, keep)) is not None
+        ]
     if not content:
         return None
     at = message.at if message.at is not None else entry.at
