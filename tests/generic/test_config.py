@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,27 @@ def test_a_broken_file_is_told_and_passed_over(places: Places, text: str) -> Non
 def test_a_file_that_cannot_be_read_is_told(places: Places) -> None:
     (places.config_dir / "hindbrain.json").mkdir()
     assert "permissions" in load_settings(places, {}).warnings[0]
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "/dev/stdin", "pipe"])
+def test_a_settings_file_that_is_no_plain_file_is_told_and_never_waited_for(places: Places, target: str) -> None:
+    assert places.project_dir is not None
+    if target == "pipe":
+        os.mkfifo(places.project_dir / "hindbrain.json")
+    else:
+        (places.project_dir / "hindbrain.json").symlink_to(target)
+    settings = load_settings(places, {})
+    assert settings["recall.topK"] == 8
+    (warning,) = settings.warnings
+    assert "project file" in warning
+    assert "passed over" in warning
+
+
+def test_a_settings_file_of_absurd_length_is_told_and_not_parsed(places: Places) -> None:
+    write(places.project_dir, json.dumps({"recall": {"topK": 3}}) + " " * 100_000)
+    settings = load_settings(places, {})
+    assert settings["recall.topK"] == 8
+    assert "longer than 100000 bytes" in settings.warnings[0]
 
 
 def test_the_environment_names_the_token_and_its_value_is_never_read(places: Places) -> None:
