@@ -10,9 +10,10 @@ import pytest
 
 from hindbrain.contracts import Message, TextPart
 from hindbrain.generic import InProcessHost, Layer, SessionPlace, live_session, merge
-from hindbrain.memory import NoProjectError
-from hindbrain.memory.sessions import read_session
+from hindbrain.memory import NoProjectError, session_key
+from hindbrain.memory.sessions import raw_messages, read_session
 from hindbrain.store import StoreError
+from hindbrain.store._cursors import legacy_fingerprint
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
 
@@ -88,6 +89,19 @@ async def test_a_cursor_file_that_came_with_a_repository_is_not_believed(tmp_pat
     _, new, lines = await retain_all(tmp_path, project, EXAMPLES / "pi-1.6.0.jsonl")
     assert new > 10
     assert any("cursors" in line for line in lines)
+
+
+async def test_what_the_typescript_extension_retained_is_not_retained_again(tmp_path: Path, project: Path) -> None:
+    file = Path(shutil.copy(EXAMPLES / "pi-1.6.0.jsonl", tmp_path / "s.jsonl"))
+    branch = {entry.id for entry in read_session(file).branch().path()}
+    raw = [message for entry_id, message in raw_messages(file) if entry_id in branch]
+    (project / ".pi/hindsight").mkdir(parents=True)
+    old = {session_key(str(file)): [legacy_fingerprint(message) for message in raw[:-2]]}
+    (project / ".pi/hindsight/retain-cursors.json").write_text(json.dumps(old), "utf-8")
+    _, new, _ = await retain_all(tmp_path, project, file)
+    _, again, _ = await retain_all(tmp_path, project, file)
+    assert 0 < new <= 2
+    assert again == 0
 
 
 async def test_the_home_directory_is_no_place_for_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

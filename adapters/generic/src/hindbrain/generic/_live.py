@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,8 +16,8 @@ from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
 from hindbrain.generic._governance import RecordedGovernance
 from hindbrain.generic._open import SessionPlace, data_dir, find_project, name_session, open_backend, origin_of
 from hindbrain.generic._session import Session
-from hindbrain.memory import SessionIdentity
-from hindbrain.memory.sessions import names_of
+from hindbrain.memory import SessionIdentity, session_key
+from hindbrain.memory.sessions import SessionFileError, names_of, raw_messages, read_session
 from hindbrain.store import HostState
 
 
@@ -56,12 +57,27 @@ async def live_session(host: Host, settings: Settings, place: SessionPlace) -> A
             outbox=DiskOutbox(state, backend, settings),
             governance=RecordedGovernance(state, identity.key),
         )
+        await _take_over(state, place, session)
         for notice in notices:
             await host.notify(notice, "warning")
         try:
             yield session
         finally:
             await session.close()
+
+
+async def _take_over(state: HostState, place: SessionPlace, session: Session) -> None:
+    """What the TypeScript extension retained of this session is not retained again."""
+    file = place.file
+    if file is None:
+        return
+    with contextlib.suppress(SessionFileError, OSError):  # a file that is not there yet has no past
+        await state.take_over(
+            session_key(file),
+            session.identity.lineage,
+            session.banks[0],
+            lambda: (read_session(file).branch(), raw_messages(file)),
+        )
 
 
 async def _identity(state: HostState, place: SessionPlace, origin: str) -> SessionIdentity:

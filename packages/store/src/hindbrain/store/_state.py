@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
-from hindbrain.contracts import Backend, Branch, Entry, RetainJob
-from hindbrain.store._cursors import Cursor, Cursors, Move, move, new_entries
+from hindbrain.contracts import Backend, Branch, Entry, JsonValue, RetainJob
+from hindbrain.store._cursors import Cursor, Cursors, Move, legacy_fingerprint, move, new_entries
 from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
 from hindbrain.store._flush import Flusher, FlushPolicy
 from hindbrain.store._queue import AsyncQueue, DurableQueue
@@ -17,6 +17,7 @@ from hindbrain.store._seal import seal_key
 from hindbrain.store._worker import Worker
 
 QUEUE = "retain-queue.jsonl"
+RawMessages: TypeAlias = Iterable[tuple[str, Mapping[str, JsonValue]]]
 T = TypeVar("T")
 
 
@@ -151,6 +152,32 @@ class HostState:
     async def document_key(self, lineage: str, session_id: str, key: str) -> str:
         """The session's document key: the one it was given first, so that a moved file keeps its document."""
         return await self._worker.run(lambda _: self._cursors.document_key(lineage, session_id, key))
+
+    async def take_over(
+        self, sid: str, lineage: str, bank: str, recorded: Callable[[], tuple[Branch, RawMessages]]
+    ) -> bool:
+        """Let the cursor of an older program stand for a session that has none here yet; whether there was one.
+
+        So nothing that program retained is retained again.
+
+        Args:
+            sid: the session's id of 16 hex digits, as that program made it.
+            lineage: the session's lineage.
+            bank: the bank the cursor is for.
+            recorded: gives the session's entries, and their ids with the raw JSON of their messages; called in the
+                disk's thread, and only where there is such a cursor.
+        """
+
+        def work() -> bool:
+            old = self._cursors.old_session(sid)
+            if old is None:
+                return False
+            branch, messages = recorded()
+            prints = {entry_id: legacy_fingerprint(message) for entry_id, message in messages}
+            self._cursors.adopt(lineage, bank, branch, old, prints)
+            return True
+
+        return await self.run(work)
 
     def flusher(self, backend: Backend, policy: FlushPolicy | None = None) -> Flusher:
         """A flusher of this queue into a backend."""

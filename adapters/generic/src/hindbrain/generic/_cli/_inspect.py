@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from hindbrain.contracts import Endpoint, InvalidValueError
 from hindbrain.generic._cli._run import Options, finish, run, settings_for
 from hindbrain.generic._config import Settings
 from hindbrain.generic._doctor import examine
@@ -42,15 +44,29 @@ def _plain(value: object) -> Any:
     return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
 
 
+def _refusals(settings: Settings) -> dict[str, str]:
+    """What is wrong with each address that is refused. Such a one may hold a password, so it is never shown."""
+    found: dict[str, str] = {}
+    for path in ("hindsight.baseUrl", "embedder.baseUrl"):
+        if settings[path] is not None:
+            try:
+                Endpoint.parse(settings[path], field=path)
+            except InvalidValueError as error:
+                found[path] = str(error)
+    return found
+
+
 def config_show(options: Options, *, origin: bool) -> None:
-    """Print every effective setting; ``origin`` adds where it came from."""
+    """Print every effective setting as it would stand in a file; ``origin`` adds where it came from."""
     settings = settings_for(options)
-    shown = {path: _plain(setting.value) for path, setting in settings.values.items()}
+    refusals = _refusals(settings)
+    shown = {p: "(refused)" if p in refusals else _plain(setting.value) for p, setting in settings.values.items()}
     data: dict[str, Any] = {"settings": shown}
     if origin:
         data["origins"] = {path: setting.origin for path, setting in settings.values.items()}
     lines = [
-        f"{path} = {shown[path]!r}" + (f"    ({setting.origin})" if origin else "")
+        f"{path} = {json.dumps(shown[path], ensure_ascii=False)}" + (f"    ({setting.origin})" if origin else "")
         for path, setting in settings.values.items()
     ]
-    finish(Envelope(command="config show", data=data, text="\n".join(lines), warnings=settings.warnings), options)
+    warnings = (*settings.warnings, *refusals.values())
+    finish(Envelope(command="config show", data=data, text="\n".join(lines), warnings=warnings), options)

@@ -3,6 +3,7 @@
 from hindbrain.memory.sessions._errors import SessionFileError, Unreadable
 from hindbrain.memory.sessions._lineage import SessionNames, names_of
 from hindbrain.memory.sessions._lines import MAX_LINE
+from hindbrain.memory.sessions._raw import raw_messages
 from hindbrain.memory.sessions._reader import SessionReader, iter_session, read_session
 from hindbrain.memory.sessions._values import (
     HostName,
@@ -29,5 +30,6 @@ __all__ = [
     "Unreadable",
     "iter_session",
     "names_of",
+    "raw_messages",
     "read_session",
 ]
