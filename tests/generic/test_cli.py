@@ -175,6 +175,23 @@ def test_config_show_never_shows_a_token(run: Run) -> None:
     assert "env:HINDSIGHT_API_TOKEN" in done.stdout
 
 
+@pytest.mark.parametrize("path", ["hindsight.baseUrl", "embedder.baseUrl"])
+def test_config_show_never_shows_an_address_that_is_refused(run: Run, path: str) -> None:
+    variable = "HINDBRAIN_" + path.replace(".baseUrl", "_BASE_URL").upper()
+    done = run("config", "show", "--origin", **{variable: "https://me:hunter2@host.example"})
+    assert f'{path} = "(refused)"    (environment {variable})' in done.stdout
+    assert f"{path} is refused" in done.stderr
+    assert "hunter2" not in done.stdout + done.stderr
+
+
+def test_config_show_prints_values_as_they_stand_in_a_file(run: Run) -> None:
+    lines = run("config", "show").stdout.splitlines()
+    values = {path: json.loads(value) for path, _, value in (line.partition(" = ") for line in lines)}
+    assert values["enabled"] is True
+    assert values["banks.user.bankId"] is None
+    assert values["recall.types"] == ["observation"]
+
+
 def test_an_invalid_setting_is_warned_about_on_stderr(run: Run) -> None:
     done = run("config", "show", HINDBRAIN_RECALL_TOP_K="many")
     assert done.returncode == 0
