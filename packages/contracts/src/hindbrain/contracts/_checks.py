@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable
-from datetime import datetime
 from enum import Enum
 from typing import TypeVar
 
@@ -78,6 +77,8 @@ def check_time(value: str | None, field: str) -> None:
     """
     if value is None:
         return
+    from datetime import datetime
+
     try:
         at = datetime.fromisoformat(value)
     except (TypeError, ValueError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -92,6 +91,8 @@ def _sentences(text: str) -> Iterator[str]:
 def _turns(content: str) -> list[Cut] | None:
     if not content.lstrip().startswith("["):
         return None
+    import json
+
     try:
         rows = json.loads(content)
     except (ValueError, RecursionError):

@@ -6,13 +6,15 @@ Source: seed 002 ("Configuration", hindsightApiKeyEnv) and decisions.md, "Four v
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Never, SupportsIndex, final
+from typing import TYPE_CHECKING, Never, SupportsIndex, final
 
 from attrs import field, frozen
 
 from hindbrain.contracts._errors import InvalidValueError
 from hindbrain.contracts._patterns import compiled
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _NAME = r"[A-Z_][A-Z0-9_]{0,127}"
 _PRINTABLE = r"[!-~]{1,8192}"
@@ -134,11 +136,17 @@ class EnvToken:
     name: str = field(converter=check_token_name)
 
 
+def _path(value: str | Path) -> Path:
+    from pathlib import Path
+
+    return Path(value)
+
+
 @frozen
 class TokenFile:
     """The token is the content of a file, read at each request."""
 
-    path: Path = field(repr=False, converter=Path)
+    path: Path = field(repr=False, converter=_path)
 
 
 @frozen
