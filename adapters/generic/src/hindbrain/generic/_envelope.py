@@ -29,7 +29,7 @@ class Exit(IntEnum):
     """Some of the work was done; the report says which."""
 
 
-_UNREACHABLE = frozenset({"network", "timeout", "store-busy"})
+_UNREACHABLE = frozenset({"network", "timeout", "store-busy", "store-unavailable"})
 _CONFIG = frozenset({"config", "invalid-value", "unauthorized", "wrong-endpoint", "no-project"})
 
 

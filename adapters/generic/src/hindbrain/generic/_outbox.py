@@ -86,15 +86,26 @@ class Progress:
         self._cursors[lineage, bank] = to.cursor
 
 
+_SLOW = frozenset({"timeout", "store-busy"})
+"""Answers that cost a whole deadline each."""
+
+
 class MemoryOutbox:
     """An outbox in this process, straight to a backend. What waits at the end is lost with the process.
 
     Order is kept, so a document's turns arrive as they were said. A job whose outcome is unknown, or that may succeed
     later, stays first in line under the same operation id; one refused for good does not block those behind it.
+
+    Args:
+        backend: where jobs go.
+        gives_up: send nothing more once the backend has let a whole deadline pass, so that a session of many turns
+            does not wait it out at each of them. For replays: a live session tries again at its next turn.
     """
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, *, gives_up: bool = False) -> None:
         self._backend = backend
+        self._gives_up = gives_up
+        self._given_up: str | None = None
         self._progress = Progress()
         self._jobs: list[RetainJob] = []
 
@@ -127,14 +138,15 @@ class MemoryOutbox:
         """See :class:`Outbox`."""
         sent: list[tuple[RetainJob, Retained]] = []
         refused = 0
-        code: str | None = None
-        while self._jobs and (max_jobs is None or len(sent) < max_jobs):
+        code = self._given_up
+        while self._jobs and self._given_up is None and (max_jobs is None or len(sent) < max_jobs):
             job = self._jobs[0]
             try:
                 ack = await self._backend.retain(job.bank, job.item, operation_id=job.operation_id)
             except BackendError as error:
                 code = error.code
                 if error.retryable or error.outcome is Outcome.UNKNOWN or code == "unauthorized":
+                    self._given_up = code if self._gives_up and code in _SLOW else None
                     break
                 refused += 1
             else:

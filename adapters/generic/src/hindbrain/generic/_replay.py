@@ -14,6 +14,7 @@ from hindbrain.contracts import Backend, BackendError, Branch, Message, Operatio
 from hindbrain.generic._config import Settings
 from hindbrain.generic._host import InProcessHost
 from hindbrain.generic._open import SessionPlace
+from hindbrain.generic._outbox import MemoryOutbox
 from hindbrain.generic._patch import ContextPatch
 from hindbrain.generic._session import Session, SettledTurn
 from hindbrain.memory import EntryIndex
@@ -128,7 +129,8 @@ class Replay:
         cwd = (header.cwd if header else None) or str(self._path.parent)
         name = (header.host if header else None) or "pi"
         place = SessionPlace(host=name, cwd=cwd, file=str(self._path), lineage=header.id if header else None)
-        session = await Session.open(host, self._backend, self._settings, place)
+        outbox = MemoryOutbox(self._backend, gives_up=True)
+        session = await Session.open(host, self._backend, self._settings, place, outbox=outbox)
         self.report.host, self.report.project, self.report.bank = name, session.project.id, session.banks[0]
         self.report.entries, self.report.problems = len(recorded.entries), recorded.problems
         return session
@@ -162,15 +164,15 @@ class Replay:
         """Ask for the state of each accepted retain until all are terminal, or the time is over."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self._settle_seconds
-        for bank, operation_id in self._operations:
+        for number, (bank, operation_id) in enumerate(self._operations):
             pause = 0.02
             while True:
+                if loop.time() + pause > end:
+                    self.report.failed += len(self._operations) - number
+                    return
                 status = await self._status(bank, operation_id)
                 if status is not None and status.terminal:
                     self.report.failed += status is not OperationStatus.COMPLETED
-                    break
-                if loop.time() + pause > end:
-                    self.report.failed += 1
                     break
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)

@@ -12,12 +12,12 @@ import click
 from hindbrain.contracts import Backend
 from hindbrain.generic._cli._run import Options, run, with_backend
 from hindbrain.generic._config import Settings
-from hindbrain.generic._envelope import Envelope, Exit
+from hindbrain.generic._envelope import Envelope, Exit, exit_for
 from hindbrain.generic._replay import Progress, Replay, ReplayReport
 
 
 def _progress(stack: ExitStack, *, quiet: bool) -> Progress:
-    """A bar with rate and ETA on stderr, only where a person watches."""
+    """A bar with the time that is left, on stderr, only where a person watches."""
     if quiet or not sys.stderr.isatty():
         return lambda _done, _all: None
     bar = stack.enter_context(click.progressbar(length=1, label="retaining", show_pos=True, file=sys.stderr, width=30))
@@ -46,26 +46,52 @@ def as_data(report: ReplayReport) -> dict[str, object]:
     }
 
 
+def _retained(report: ReplayReport) -> str:
+    told = f"{report.turns} turns retained"
+    if report.waiting or report.failed:
+        told = f"{report.retains} of {report.turns} turns taken, {report.failed} failed, {report.waiting} not taken,"
+    return f"{told} in bank {report.bank} ({report.timing.get('retain', 0) / 1000:.2f} s)"
+
+
+def warnings_of(report: ReplayReport) -> list[str]:
+    """What did not happen, and what to do about it."""
+    told = []
+    if report.waiting or report.failed:
+        told.append(
+            f"Not every turn was retained ({report.code or 'not completed in time'}). Run the same command again when "
+            "`hindbrain doctor --online` is content: what was retained is not retained twice."
+        )
+    if report.recall_failures:
+        codes = ", ".join(dict.fromkeys(report.recall_failures))
+        told.append(
+            f"Memory could not be asked ({codes}), so what is shown is not all. See `hindbrain doctor --online`."
+        )
+    return told
+
+
 def as_text(report: ReplayReport, question: str | None) -> str:
     """The report for a person."""
     t = report.timing
     lines = [
         f"{report.entries} entries of {report.host}, project {report.project}",
-        f"{report.turns} turns retained in bank {report.bank} ({t.get('retain', 0) / 1000:.2f} s)",
+        _retained(report),
         *(f"line {p.line} was passed over: {p.reason}" for p in report.problems),
     ]
     if question is None:
         return "\n".join(lines)
-    lines += ["", f"Injected for: {question}", "", report.injected or "(nothing was found)", ""]
+    nothing = "(memory could not be asked)" if report.recall_failures else "(nothing was found)"
+    lines += ["", f"Injected for: {question}", "", report.injected or nothing, ""]
     for number, item in enumerate(report.items, start=1):
         source = f"{item.document_id or '?'}  entries {', '.join(item.entries) or '?'}"
         lines.append(f"{number:3d}. from {source}")
     return "\n".join([*lines, "", f"recall {t.get('recall', 0):.0f} ms, total {t.get('total', 0) / 1000:.2f} s"])
 
 
-def _exit(report: ReplayReport, question: str | None) -> Exit:
-    if report.waiting and not report.retains:
-        return Exit.UNREACHABLE
+def exit_of(report: ReplayReport, question: str | None) -> Exit:
+    """The exit code: why nothing was taken, or that something is missing."""
+    if report.code and not report.retains and (report.failed or report.waiting):
+        why = exit_for(report.code)
+        return Exit.UNREACHABLE if why is Exit.FAILED and report.waiting else why
     if report.failed or report.waiting or report.recall_failures:
         return Exit.PARTIAL
     return Exit.FAILED if question is not None and not report.items else Exit.OK
@@ -79,13 +105,12 @@ def replay(options: Options, path: Path, question: str | None) -> None:
             with ExitStack() as stack:
                 progress = _progress(stack, quiet=options.as_json)
                 report = await Replay(path, backend, settings, progress=progress).run(question)
-            warnings = [f"The backend did not take every turn ({report.code})."] if report.code else []
             return Envelope(
                 command="replay",
                 data=as_data(report),
                 text=as_text(report, question),
-                warnings=warnings,
-                exit=_exit(report, question),
+                warnings=warnings_of(report),
+                exit=exit_of(report, question),
             )
 
         return await with_backend(settings, use)
