@@ -224,3 +224,36 @@ def test_version_names_every_dist(run: Run) -> None:
     assert [line.split()[0] for line in lines] == [
         f"hindbrain-{name}" for name in ("contracts", "client", "store", "memory", "generic")
     ]
+
+
+@pytest.mark.parametrize("args", [("--version", "--json"), ("--json", "--version")])
+def test_the_versions_come_as_an_envelope_too(run: Run, args: tuple[str, ...]) -> None:
+    assert set(envelope(run(*args))["data"]["versions"]) >= {"hindbrain-client", "hindbrain-store"}
+
+
+@pytest.mark.parametrize(
+    ("args", "command"),
+    [
+        (("recall", "--json"), "recall"),
+        (("replay", "x", "--nonsense", "--json"), "replay"),
+        (("retain", "x", "--backend", "mars", "--json"), "retain"),
+        (("delete", "x", "--json"), "delete"),
+        (("config", "show", "x", "--json"), "config show"),
+        (("queue", "flush", "--max-jobs", "0", "--json"), "queue flush"),
+        (("nonsense", "--json"), ""),
+        (("--json", "status"), "status"),
+    ],
+)
+def test_wrong_usage_is_an_envelope_where_json_is_asked_for(run: Run, args: tuple[str, ...], command: str) -> None:
+    done = run(*args)
+    told = envelope(done)
+    assert done.returncode == 2
+    assert told["command"] == command
+    assert told["error"]["code"] == "usage"
+    assert told["error"]["message"]
+    assert "--help" in told["error"]["next"]
+    assert done.stderr == ""
+
+
+def test_json_may_stand_before_the_command(run: Run) -> None:
+    assert envelope(run("--json", "config", "show"))["command"] == "config show"

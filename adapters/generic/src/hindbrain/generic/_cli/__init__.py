@@ -10,25 +10,35 @@ import click
 
 from hindbrain.generic._cli._common import EPILOG, common, options_of
 from hindbrain.generic._cli._queue_group import queue
+from hindbrain.generic._cli._usage import JSON, Commands
+
+
+def _note_json(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
+    ctx.meta[JSON] = asked
 
 
 def _show_versions(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
     if asked and not ctx.resilient_parsing:
-        from hindbrain.generic._cli._inspect import versions
+        from hindbrain.generic._cli._inspect import show_versions
 
-        for name, version in versions().items():
-            click.echo(f"{name} {version}")
-        ctx.exit()
+        show_versions(as_json=ctx.meta[JSON])
 
 
-@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,
-    is_eager=True,
     expose_value=False,
     callback=_show_versions,
     help="Print the version of every dist.",
+)
+@click.option(
+    "--json",
+    is_flag=True,
+    is_eager=True,  # before --version, wherever it stands
+    expose_value=False,
+    callback=_note_json,
+    help="Print one JSON envelope on stdout; may stand behind the command as well.",
 )
 def main() -> None:
     """Long-term memory for coding agents."""

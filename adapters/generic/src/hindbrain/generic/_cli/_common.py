@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from hindbrain.generic._cli._run import Options
+from hindbrain.generic._cli._usage import JSON
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -29,5 +30,7 @@ def common(command: _F) -> _F:
 
 
 def options_of(kwargs: dict[str, Any]) -> Options:
-    """The common options, taken out of a command's arguments."""
-    return Options(**{name: kwargs.pop(name) for name in ("as_json", "backend", "data_dir", "config_dir")})
+    """The common options, taken out of a command's arguments; ``--json`` may also stand before the command."""
+    said_before = click.get_current_context().meta.get(JSON, False)
+    as_json = kwargs.pop("as_json") or said_before
+    return Options(as_json=as_json, **{name: kwargs.pop(name) for name in ("backend", "data_dir", "config_dir")})

@@ -23,6 +23,13 @@ def versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in DISTS}
 
 
+def show_versions(*, as_json: bool) -> None:
+    """Print the versions and leave."""
+    found = versions()
+    text = "\n".join(f"{name} {version}" for name, version in found.items())
+    finish(Envelope(command="version", data={"versions": found}, text=text), Options(as_json=as_json))
+
+
 def doctor(options: Options, *, online: bool) -> None:
     """Examine the set-up."""
 
