@@ -76,16 +76,14 @@ def _spans(scanner: Scanner, parts: tuple[str, ...]) -> list[Span]:
     """What to take out, by its place in all parts joined."""
     if len(parts) == 1:
         return _merged(scanner.spans(parts[0]))
-    ends = list(accumulate(map(len, parts)))
-    across = [
-        span for span in scanner.spans("".join(parts)) if bisect_right(ends, span[0]) != bisect_right(ends, span[1] - 1)
-    ]
-    within = [
+    # In each part too, since a word may seem to go on where only the next part begins.
+    offsets = accumulate(map(len, parts), initial=0)
+    spans = [
         (start + offset, end + offset, rule)
-        for offset, part in zip([0, *ends], parts, strict=False)
+        for offset, part in zip(offsets, parts, strict=False)
         for start, end, rule in scanner.spans(part)
     ]
-    return _merged(across + within)
+    return _merged(scanner.spans("".join(parts)) + spans)
 
 
 def _merged(spans: list[Span]) -> list[Span]:

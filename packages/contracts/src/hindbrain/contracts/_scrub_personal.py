@@ -34,16 +34,11 @@ def _is_account(match: Match) -> bool:
     return int("".join(str(int(c, 36)) for c in number[4:] + number[:4])) % 97 == 1
 
 
-def _is_address(match: Match) -> bool:
-    return match[1] != "git"
-
-
 PERSONAL = (
     Rule(
         kind="email",
         anchors=(),
-        pattern=r"(?<![A-Za-z0-9._%+-])([A-Za-z0-9._%+-]{1,64}+)@(?:[A-Za-z0-9-]{1,63}+\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])",
-        accept=_is_address,
+        pattern=r"(?<![A-Za-z0-9._%+-])(?!git@)[A-Za-z0-9._%+-]{1,64}+@(?:[A-Za-z0-9-]{1,63}+\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])",
     ),
     Rule(
         kind="iban",

@@ -97,32 +97,33 @@ class Scanner:
     def _found(self, text: str) -> list[Span]:
         # The only character whose lower-case form has another length; positions must stay the same.
         lowered = text.replace("\u0130", "I").lower()
+        broken = "\n" in text or "\\n" in text
         found: list[Span] = []
         for passes, searched in ((self._as_written, text), (self._in_any_case, lowered)):
             for one in passes:
                 if hits := one.hits(searched):
-                    found += self._matches(hits, text)
+                    found += self._matches(hits, text, broken=broken)
         for number, rule in self._everywhere:
             matches = compiled(rule.pattern).finditer(text)
             found += ((*match.span(match.lastindex or 0), number) for match in matches if rule.accept(match))
         return found
 
-    def _matches(self, hits: Iterable[_Hit], text: str) -> Iterator[Span]:
+    def _matches(self, hits: Iterable[_Hit], text: str, *, broken: bool) -> Iterator[Span]:
         past: dict[int, int] = {}
         for at, numbers in hits:
             for number in numbers:
                 if at < past.get(number, 0):
                     continue
-                if found := _match(self.rules[number], text, at):
+                if found := _match(self.rules[number], text, at, broken=broken):
                     past[number] = found[1]
                     yield *found, number
 
 
-def _match(rule: Rule, text: str, at: int) -> tuple[int, int] | None:
-    """The secret that has an anchor of the rule at ``at``."""
+def _match(rule: Rule, text: str, at: int, *, broken: bool) -> tuple[int, int] | None:
+    """The secret that has an anchor of the rule at ``at``; ``broken``: the text has line breaks."""
     match = compiled(rule.pattern).match(text, max(0, at - rule.back))
     if match is None:
-        return _match_broken(rule, text, at) if rule.wraps else None
+        return _match_broken(rule, text, at) if rule.wraps and broken else None
     if not rule.accept(match):
         return None
     group = match.lastindex or 0
@@ -130,9 +131,9 @@ def _match(rule: Rule, text: str, at: int) -> tuple[int, int] | None:
     return match.start(group), match.end(group) if rest is None else rest.end()
 
 
-_BROKEN = r"[A-Za-z0-9_.-]{6,80}+((?:\\+r)?\\+n|\r?\n)(?=[A-Za-z0-9_.-]{6})"
+_BROKEN = r"[A-Za-z0-9_.:~-]{6,80}+((?:\\+r)?\\+n|\r?\n)(?=[A-Za-z0-9_.-]{6})"
 _TAIL = 300
-_BEFORE = 3
+_BEFORE = 8
 
 
 def _match_broken(rule: Rule, text: str, at: int) -> tuple[int, int] | None:
@@ -140,12 +141,13 @@ def _match_broken(rule: Rule, text: str, at: int) -> tuple[int, int] | None:
     broken = compiled(_BROKEN).match(text, at)
     if broken is None:
         return None
-    first, (end, again) = max(0, at - _BEFORE), broken.span(1)
+    start = max(0, at - rule.back)
+    first, (end, again) = max(0, start - _BEFORE), broken.span(1)
     joined = text[first:end] + text[again : again + _TAIL]
-    match = compiled(rule.pattern).match(joined, at - first)
+    match = compiled(rule.pattern).match(joined, start - first)
     if match is None or first + match.end() <= end or not rule.accept(match):
         return None
-    return at, first + match.end() + again - end
+    return first + match.start(match.lastindex or 0), first + match.end() + again - end
 
 
 _ESCAPE = r"\\+(?:u00(?!5[cC])([2-7][0-9A-Fa-f])|/)"

@@ -93,11 +93,15 @@ def _beginning(kind: str, beginnings: str, tail: str, *, whole: bool) -> Rule:
     return Rule(kind=kind, anchors=anchors, pattern=pattern, rest=_REST, wraps=True)
 
 
+def _within(kind: str, anchors: str, pattern: str, *, back: int) -> Rule:
+    return Rule(kind=kind, anchors=tuple(anchors.split()), pattern=pattern, back=back, rest=_REST, wraps=True)
+
+
 _BOT = "[MNO][DTjz][A-Za-z0-9]"
 _WITHIN = (
-    Rule(kind="azure-secret", anchors=("8Q~",), back=3, pattern=r"[A-Za-z0-9_.~-]{3}[0-9]Q~[A-Za-z0-9_.~-]{31,34}"),
-    Rule(kind="terraform-token", anchors=(".atlasv1.",), back=14, pattern=rf"{_WORD}{{14}}\.atlasv1\.{WEB}{{60,}}"),
-    Rule(kind="telegram-token", anchors=(":AA",), pattern=rf"(?<=[0-9]{{8}}):(AA{WEB}{{32,}})"),
+    _within("azure-secret", "7Q~ 8Q~", r"[A-Za-z0-9_.~-]{3}[78]Q~[A-Za-z0-9_.~-]{31,34}", back=3),
+    _within("terraform-token", ".atlasv1.", rf"{_WORD}{{14}}\.atlasv1\.{WEB}{{60,}}", back=14),
+    _within("telegram-token", ":AA", rf"(?<=[0-9]{{8}}):(AA{WEB}{{32,}})", back=0),
     # What stands before is the bot's id in base 64, of 17 to 19 digits: it is public, and tells this from a JWT.
     Rule(
         kind="discord-token",
