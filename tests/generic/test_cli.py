@@ -38,7 +38,8 @@ def run(tmp_path: Path) -> Run:
             env={**kept, **home, **env},
             input=stdin,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="surrogateescape",
             timeout=50,
             check=False,
         )
@@ -122,6 +123,13 @@ def test_retain_reads_standard_input(run: Run) -> None:
     assert "Tabs are forbidden." in run("recall", "tabs?").stdout
 
 
+def test_bytes_that_are_no_text_are_refused_and_not_retained_in_part(run: Run) -> None:
+    done = run("retain", "-", stdin="Tabs are forbidden. \udcff", PYTHONUTF8="1")
+    assert done.returncode == 2
+    assert "UTF-8" in done.stderr
+    assert run("recall", "tabs?").returncode == 1
+
+
 def test_delete_asks_first_or_wants_yes(run: Run) -> None:
     done = run("delete", "doc")
     assert done.returncode == 2
@@ -133,6 +141,10 @@ def test_delete_asks_first_or_wants_yes(run: Run) -> None:
     [
         (("retain", "   "), 3),
         (("retain", "x", "--bank", "../all"), 3),
+        (("retain", "x", "--bank", ""), 3),
+        (("recall", "x", "--bank", ""), 3),
+        (("delete", "x", "--yes", "--bank", ""), 3),
+        (("status", str(uuid.UUID(int=1)), "--bank", ""), 3),
         (("delete", "..", "--yes"), 3),
         (("status", "not-a-uuid"), 3),
         (("status", str(uuid.UUID(int=1))), 1),

@@ -55,6 +55,14 @@ def replay(session: Path, question: str | None, **kwargs: Any) -> None:
     command(options_of(kwargs), session, question)
 
 
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        pass  # what it says may quote the bytes
+    raise click.UsageError("Standard input is not UTF-8 text; nothing was retained.")
+
+
 @main.command(epilog=EPILOG)
 @click.argument("text")
 @click.option("--bank", help="The bank to write to; the project's own by default.")
@@ -64,7 +72,7 @@ def retain(text: str, bank: str | None, tags: tuple[str, ...], **kwargs: Any) ->
     """Retain TEXT as a document of its own; '-' reads it from standard input."""
     from hindbrain.generic._cli._verbs import retain as command
 
-    command(options_of(kwargs), sys.stdin.read() if text == "-" else text, bank, tags)
+    command(options_of(kwargs), _standard_input() if text == "-" else text, bank, tags)
 
 
 @main.command(epilog=EPILOG)

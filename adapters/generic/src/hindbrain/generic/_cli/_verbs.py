@@ -45,7 +45,7 @@ def retain(options: Options, text: str, bank: str | None, tags: tuple[str, ...])
 
     async def work(settings: Settings) -> Envelope:
         project, _, own_bank = await _project(settings)
-        target, cwd = bank or own_bank, str(Path.cwd())
+        target, cwd = own_bank if bank is None else bank, str(Path.cwd())
         identity = name_session(SessionPlace(host="cli", cwd=cwd, file=f"cli:{project.id}"), origin_of(settings))
         item = explicit_item(text, identity, project, bank=target, tags=tags)
         operation = operation_id(
@@ -83,8 +83,9 @@ def recall(options: Options, query: str, bank: str | None, *, unscoped: bool) ->
                 asked = build_query(text, scope, config.recall)
                 if unscoped:
                     asked = RecallQuery(text=scrub(query), types=asked.types, max_tokens=asked.max_tokens)
-                answer = await backend.recall(bank or scope.bank, asked)
-                found.extend((bank or scope.bank, fact) for fact in answer.facts)
+                place = scope.bank if bank is None else bank
+                answer = await backend.recall(place, asked)
+                found.extend((place, fact) for fact in answer.facts)
             data = {"facts": [{"bank": place, **_shown(fact)} for place, fact in found]}
             text = "\n".join(f"{n}. {fact.text}" for n, (_, fact) in enumerate(found, start=1))
             exit_ = Exit.OK if found else Exit.FAILED
@@ -99,7 +100,7 @@ def status(options: Options, operation: str, bank: str | None) -> None:
     """Say where a retain stands."""
 
     async def work(settings: Settings) -> Envelope:
-        own_bank = bank or (await _project(settings))[2]
+        own_bank = (await _project(settings))[2] if bank is None else bank
 
         async def use(backend: Backend) -> Envelope:
             state = await backend.status(own_bank, operation)
@@ -116,7 +117,7 @@ def delete(options: Options, document: str, bank: str | None) -> None:
     """Delete one document."""
 
     async def work(settings: Settings) -> Envelope:
-        own_bank = bank or (await _project(settings))[2]
+        own_bank = (await _project(settings))[2] if bank is None else bank
 
         async def use(backend: Backend) -> Envelope:
             done = await backend.delete(own_bank, document)
