@@ -1,7 +1,5 @@
 """File names are one for each bank, and only the owner can read what they name."""
 
-# ruff: noqa: ASYNC240  (tests look at files directly: nothing else waits for their loop)
-
 from __future__ import annotations
 
 import os
