@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import uuid
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +231,28 @@ def test_doctor_names_a_missing_token_and_a_readable_store(run: Run, tmp_path: P
     done = run("doctor", "--data-dir", str(tmp_path / "data"))
     assert done.returncode == 1
     assert "chmod 700" in done.stdout
+
+
+def test_doctor_finds_the_database_that_cannot_be_read_and_leaves_it(run: Run, tmp_path: Path) -> None:
+    data = ("--data-dir", str(tmp_path / "data"))
+    for bank in ("garbage", "flipped", "held", "sound"):
+        run("retain", "We deploy on Fridays. " * 400, "--bank", bank, *data)
+    banks = tmp_path / "data" / "banks"
+    (banks / "garbage.sqlite").write_bytes(b"no database at all " * 1000)
+    with (banks / "flipped.sqlite").open("r+b") as file:
+        file.seek(3 * 4096)
+        file.write(b"\xa5" * 4096 * 3)
+    before = {path: path.read_bytes() for path in banks.glob("*.sqlite")}
+    with closing(sqlite3.connect(banks / "held.sqlite", isolation_level=None)) as holder:
+        holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+        holder.execute("BEGIN EXCLUSIVE")
+        done = run("doctor", "--json", *data)
+        holder.execute("ROLLBACK")
+    told = [finding for finding in envelope(done)["data"]["findings"] if finding["check"] == "database"]
+    assert done.returncode == 1
+    assert [finding["text"].split(" ")[0] for finding in told] == ["flipped.sqlite", "garbage.sqlite", "held.sqlite"]
+    assert all(finding["advice"] for finding in told)
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_version_names_every_dist(run: Run) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import stat
 import uuid
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 
 from attrs import frozen
@@ -62,12 +64,40 @@ def _folder(settings: Settings) -> Finding:
             text=f"{banks} can be read by others (mode {mode:04o}).",
             advice=f"Run: chmod 700 {banks}",
         )
-    files = sorted(banks.glob("*.sqlite"))
-    return Finding(check="store", level="ok", text=f"{banks}, {len(files)} databases")
+    return Finding(check="store", level="ok", text=f"{banks}, {len(_databases(settings))} databases")
+
+
+def _databases(settings: Settings) -> list[Path]:
+    return sorted((data_dir(settings) / "banks").glob("*.sqlite"))
+
+
+def _database(path: Path) -> Finding | None:
+    """What is wrong with a database, or None. It is opened to be read only."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1)) as connection:
+            sound = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+    except sqlite3.OperationalError:
+        return Finding(
+            check="database",
+            level="problem",
+            text=f"{path.name} could not be opened and read.",
+            advice="Look for a process that holds it, and check the rights and the disk.",
+        )
+    except sqlite3.DatabaseError:
+        sound = False
+    if sound:
+        return None
+    return Finding(
+        check="database",
+        level="problem",
+        text=f"{path.name} is damaged, or no database.",
+        advice="Move it away to begin anew, or restore a copy; hindbrain never deletes it.",
+    )
 
 
 async def _local(settings: Settings) -> list[Finding]:
-    return [_fts5(), _folder(settings)]
+    looked = [await asyncio.to_thread(_database, path) for path in _databases(settings)]
+    return [_fts5(), _folder(settings), *filter(None, looked)]
 
 
 async def _server(settings: Settings, *, online: bool) -> list[Finding]:
