@@ -72,7 +72,7 @@ UNITS = (
         "8Q~",
         ":AA",
     ),
-    *("bearer ", "basic aaaaaaaa", "Cookie:a=bbbb", "auth", 'auth":"aaaaaaaaaaaaaaaaaaaa', "login a password "),
+    *("bearer ", "basic aaaaaaaa", "Cookie:a=bbbb", "auth", 'auth":"aaaaaaaaaaaaaaaaaaaa', "machine a login a "),
     *("\\u0041", "\\/", "\\\\", '\\"token\\": \\"', "\u0130", "[REDACTED:password]", "token: x_token= "),
 )
 """What costs most where a rule looks at anything twice."""

@@ -137,6 +137,9 @@ HEADERS = (
 _AWS_NAME = "|".join(
     f"(?<={name})" for name in ("secretaccess", "secret_access_", "secret-access-", "secret_", "secret")
 )
+# A file of logins: words with spaces or line breaks between.
+_GAP = r"(?:[ \t]|\r?\n|\\+[nrt]){1,8}+"
+_NEXT = rf"(?:{_GAP}[^\s\"'\\]{{1,128}})"
 # No farther than the next curl, so that many of them cost no more than one.
 _ARGUMENTS = r"(?:[^\nc-]++|c(?!url )|-(?!u |-user[ =])){0,200}+"
 PLACES = (
@@ -174,8 +177,8 @@ PLACES = (
     ),
     Rule(
         kind="password",
-        anchors=("login ",),
-        pattern=r"(?i:login)[ \t]+[^\s\"'\\]{1,128}\s{1,4}password[ \t]+([^\s\"'\\]{4,})",
+        anchors=("machine ",),
+        pattern=rf"(?i:machine){_NEXT}{_GAP}login{_NEXT}{_GAP}password{_GAP}([^\s\"'\\]{{4,}})",
         any_case=True,
         accept=_is_password,
     ),

@@ -16,8 +16,8 @@ from hindbrain.contracts._scrub_rule import Rule
 Span = tuple[int, int, int]
 """Start, end and the number of the rule."""
 
-_Hit = tuple[int, tuple[int, ...]]
-"""Where an anchor stands, and the numbers of the rules that it belongs to."""
+_Hit = tuple[int, int, tuple[int, ...]]
+"""Where an anchor begins and ends, and the numbers of the rules that it belongs to."""
 
 _PIVOTS = "_-.=~$JAK"
 
@@ -47,7 +47,7 @@ class _Gate:
                 at = max(0, match.end() - length)
                 numbers = self._rules.get(text[at : match.end()])
                 if numbers is not None:
-                    yield at, numbers
+                    yield at, match.end(), numbers
 
 
 class _Literal:
@@ -63,8 +63,9 @@ class _Literal:
     def _all(self, text: str) -> Iterator[_Hit]:
         at = text.find(self._anchor)
         while at >= 0:
-            yield at, self._numbers
-            at = text.find(self._anchor, at + len(self._anchor))
+            end = at + len(self._anchor)
+            yield at, end, self._numbers
+            at = text.find(self._anchor, end)
 
 
 def _passes(rules: Sequence[Rule], *, any_case: bool) -> tuple[_Gate | _Literal, ...]:
@@ -110,9 +111,10 @@ class Scanner:
 
     def _matches(self, hits: Iterable[_Hit], text: str, *, broken: bool) -> Iterator[Span]:
         past: dict[int, int] = {}
-        for at, numbers in hits:
+        for at, anchor_end, numbers in hits:
             for number in numbers:
-                if at < past.get(number, 0):
+                # Whatever lies within a secret has been seen; what only begins there may be the next one.
+                if anchor_end <= past.get(number, 0):
                     continue
                 if found := _match(self.rules[number], text, at, broken=broken):
                     past[number] = found[1]
