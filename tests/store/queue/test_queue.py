@@ -407,3 +407,28 @@ def test_verify_finds_everything_sound(open_queue: OpenQueue, make_job: MakeJob)
     queue.bury(jobs[1].id, "http")
     found = open_queue().verify()
     assert (found.jobs, found.records, found.dead, found.is_sound) == (3, 2, 1, True)
+
+
+@pytest.mark.parametrize("way_out", ["requeue", "drop"])
+def test_a_letter_whose_burial_was_cut_short_leaves_the_queue_with_it(
+    way_out: str, disk: MemoryLayer, open_queue: OpenQueue, make_job: MakeJob, path: Path
+) -> None:
+    queue = open_queue()
+    queue.append(job := make_job())
+    acks = path.with_name(f"{path.name}.acks.jsonl")
+    before = disk.files().get(acks, b"")
+    queue.bury(job.id, "http")
+    cut_short = MemoryLayer.holding({**disk.files(), acks: before})
+    later = open_queue(cut_short)
+    assert [each.id for each in later.waiting()] == [each.id for each in later.dead()] == [job.id]
+    revived = getattr(later, way_out)(job.id)
+    assert [each.id for each in later.waiting()] == ([revived] if revived else [])
+    assert later.dead() == ()
+
+
+def test_dropping_a_letter_that_is_none_loses_no_job_that_waits(open_queue: OpenQueue, make_job: MakeJob) -> None:
+    queue = open_queue()
+    queue.append(job := make_job())
+    with pytest.raises(UnknownJobError):
+        queue.drop(job.id)
+    assert [each.id for each in queue.waiting()] == [job.id]

@@ -31,9 +31,17 @@ class Graveyard:
         Raises:
             OSError: the disk's own.
         """
-        if all(head != job.id for head, _ in self._lines()):
+        if not self.holds(job.id):
             line = write_job(self._key, job, retries=retries, lastError=code, deadLetteredAt=at)
             self._journal.append_surely(line)
+
+    def holds(self, job_id: str) -> bool:
+        """Whether there is one of this id.
+
+        Raises:
+            OSError: the disk's own.
+        """
+        return any(head == job_id for head, _ in self._lines())
 
     def letters(self) -> tuple[DeadLetter, ...]:
         """All of them, oldest first, without content.

@@ -270,7 +270,7 @@ class DurableQueue:
         with self._fresh(alone=True):
             job = revived(self._dead.take(job_id))
             self._log.append(self.line(job))
-            self._dead.remove(job_id)
+            self._leave(job_id)
         return job.id
 
     def drop(self, job_id: str) -> None:
@@ -280,7 +280,7 @@ class DurableQueue:
             UnknownJobError: there is none.
         """
         with self._fresh(alone=True):
-            self._dead.remove(job_id)
+            self._leave(job_id)
 
     def verify(self) -> Verification:
         """Check every seal. Nothing is changed but what opening would change too."""
@@ -338,6 +338,12 @@ class DurableQueue:
                 yield
             finally:
                 self._try_to_put_aside()
+
+    def _leave(self, job_id: str) -> None:
+        """Take a dead letter away. Where its burial was cut short it still waits too, and would be buried again."""
+        if self._index.state.members(job_id) and self._dead.holds(job_id):
+            self._index.record(Ack((job_id,)))
+        self._dead.remove(job_id)
 
     def _plan_of(self, groups: Iterable[Sequence[str]]) -> tuple[list[str], Plan]:
         """The ids of what goes out, and what is to be written down first. Only an append could be merged later."""
