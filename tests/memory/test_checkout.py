@@ -62,3 +62,12 @@ def test_a_machine_without_git_falls_back_to_the_folder(
     (repo / "deep").mkdir()
     checkout = read_checkout(str(repo / "deep"))
     assert (checkout.root, checkout.remote) == (str(repo.resolve()), None)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "loop", "file/below"])
+def test_a_directory_that_cannot_be_looked_at_is_its_own_root(tmp_path: Path, name: str) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").touch()
+    checkout = read_checkout(str(tmp_path / name))
+    assert checkout.root == str(tmp_path / name)
+    assert checkout.remote is None

@@ -19,7 +19,7 @@ class NoProjectError(HindbrainError):
     def __init__(self) -> None:
         super().__init__(
             "This directory is the file system's root or a home directory, which is no project; memory stays off here.",
-            next_step="Start the agent in a project's folder, or pin scope.projectId.",
+            next_step="Start the agent in a project's folder.",
         )
 
 
@@ -50,10 +50,18 @@ def _root(cwd: Path) -> Path:
     return next((p for p in (cwd, *cwd.parents) if (p / ".git").exists()), cwd)
 
 
+def _is_dir(place: Path) -> bool:
+    try:
+        return place.is_dir()
+    except OSError:  # a name that is too long, a folder that is closed to us
+        return False
+
+
 def read_checkout(cwd: str, *, home: str | None = None) -> Checkout:
     """Look at a directory with git, blocking for at most a few seconds.
 
-    A directory that is gone is its own root and has no remote. Linked worktrees resolve to the main checkout.
+    A directory that is gone, or cannot be looked at, is its own root and has no remote. Linked worktrees resolve to the
+    main checkout.
 
     Args:
         cwd: an absolute path.
@@ -63,9 +71,9 @@ def read_checkout(cwd: str, *, home: str | None = None) -> Checkout:
         NoProjectError: the directory is the file system's root or the home directory.
     """
     place = Path(cwd)
-    root = _root(place) if place.is_dir() else place
-    root = root.resolve() if root.exists() else root
+    there = _is_dir(place)
+    root = _root(place).resolve() if there else place
     if root == Path(root.anchor) or (home is not None and root == Path(home).resolve()):
         raise NoProjectError
-    remote = _git(place, "config", "--get", "remote.origin.url") if place.is_dir() else None
+    remote = _git(place, "config", "--get", "remote.origin.url") if there else None
     return Checkout(cwd=cwd, root=str(root), remote=remote)
