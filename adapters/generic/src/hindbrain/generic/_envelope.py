@@ -30,7 +30,7 @@ class Exit(IntEnum):
 
 
 _UNREACHABLE = frozenset({"network", "timeout", "store-busy", "store-unavailable"})
-_CONFIG = frozenset({"config", "invalid-value", "unauthorized", "wrong-endpoint", "no-project"})
+_CONFIG = frozenset({"config", "invalid-value", "unauthorized", "wrong-endpoint", "no-project", "session-record-value"})
 
 
 def exit_for(code: str) -> Exit:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from hindbrain.generic._cli._common import EPILOG, common, options_of
+from hindbrain.generic._cli._governance_group import mode, opt_out, tag
 from hindbrain.generic._cli._queue_group import queue
 from hindbrain.generic._cli._usage import JSON, Commands
 
@@ -140,4 +141,5 @@ def config_show(origin: bool, **kwargs: Any) -> None:
     command(options_of(kwargs), origin=origin)
 
 
-main.add_command(queue)
+for command in (queue, mode, opt_out, tag):
+    main.add_command(command)

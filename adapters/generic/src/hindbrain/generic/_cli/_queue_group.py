@@ -13,10 +13,12 @@ from hindbrain.generic._cli._common import EPILOG, common, options_of
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def _of_queue(command: _F) -> _F:
-    """Which queue is meant."""
+def of_host(command: _F) -> _F:
+    """Whose state folder is meant, and the options every command takes."""
     for option in (
-        click.option("--host", type=click.Choice(["generic", "pi", "omp"]), default="generic", help="Whose queue."),
+        click.option(
+            "--host", type=click.Choice(["generic", "pi", "omp"]), default="generic", help="Whose state folder."
+        ),
         click.option("--state-dir", help="The state folder itself, in place of the project's."),
     ):
         command = option(command)
@@ -29,7 +31,7 @@ def queue() -> None:
 
 
 @queue.command("status", epilog=EPILOG)
-@_of_queue
+@of_host
 def status(host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Count what waits, what was given up and what was set aside."""
     from hindbrain.generic._cli import _queue
@@ -39,7 +41,7 @@ def status(host: str, state_dir: str | None, **kwargs: Any) -> None:
 
 @queue.command("flush", epilog=EPILOG)
 @click.option("--max-jobs", type=click.IntRange(min=1), help="Send at most so many.")
-@_of_queue
+@of_host
 def flush(max_jobs: int | None, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Send what waits, now."""
     from hindbrain.generic._cli import _queue
@@ -48,7 +50,7 @@ def flush(max_jobs: int | None, host: str, state_dir: str | None, **kwargs: Any)
 
 
 @queue.command("list", epilog=EPILOG)
-@_of_queue
+@of_host
 def listing(host: str, state_dir: str | None, **kwargs: Any) -> None:
     """List what waits, in order, without content."""
     from hindbrain.generic._cli import _queue
@@ -57,7 +59,7 @@ def listing(host: str, state_dir: str | None, **kwargs: Any) -> None:
 
 
 @queue.command("verify", epilog=EPILOG)
-@_of_queue
+@of_host
 def verify(host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Check the seal of every line."""
     from hindbrain.generic._cli import _queue
@@ -68,7 +70,7 @@ def verify(host: str, state_dir: str | None, **kwargs: Any) -> None:
 @queue.command("adopt", epilog=EPILOG)
 @click.option("--yes", is_flag=True, help="Take the lines for your own.")
 @click.option("--content", is_flag=True, help="Show what they say.")
-@_of_queue
+@of_host
 def adopt(yes: bool, content: bool, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Look at lines without your seal, such as those a cloned repository brought."""
     from hindbrain.generic._cli import _queue
@@ -82,7 +84,7 @@ def dead() -> None:
 
 
 @dead.command("list", epilog=EPILOG)
-@_of_queue
+@of_host
 def dead_list(host: str, state_dir: str | None, **kwargs: Any) -> None:
     """List the dead letters without content."""
     from hindbrain.generic._cli import _queue
@@ -93,7 +95,7 @@ def dead_list(host: str, state_dir: str | None, **kwargs: Any) -> None:
 @dead.command("show", epilog=EPILOG)
 @click.argument("job")
 @click.option("--content", is_flag=True, help="Show what it says, too.")
-@_of_queue
+@of_host
 def dead_show(job: str, content: bool, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Show the dead letter with id JOB."""
     from hindbrain.generic._cli import _queue
@@ -103,7 +105,7 @@ def dead_show(job: str, content: bool, host: str, state_dir: str | None, **kwarg
 
 @dead.command("requeue", epilog=EPILOG)
 @click.argument("job")
-@_of_queue
+@of_host
 def dead_requeue(job: str, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Let the dead letter with id JOB wait again."""
     from hindbrain.generic._cli import _queue
@@ -114,7 +116,7 @@ def dead_requeue(job: str, host: str, state_dir: str | None, **kwargs: Any) -> N
 @dead.command("drop", epilog=EPILOG)
 @click.argument("job")
 @click.option("--yes", is_flag=True, help="Do not ask first.")
-@_of_queue
+@of_host
 def dead_drop(job: str, yes: bool, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Forget the dead letter with id JOB for good."""
     from hindbrain.generic._cli import _queue

@@ -1,0 +1,64 @@
+"""``hindbrain mode | opt-out | tag``: what the user decides about one session.
+
+Source: seed 000, "Session governance".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from hindbrain.generic._cli._queue import folder_for
+from hindbrain.generic._cli._run import Options, run
+from hindbrain.generic._config import Settings
+from hindbrain.generic._envelope import Envelope
+from hindbrain.generic._open import data_dir
+from hindbrain.memory import session_key
+from hindbrain.memory.sessions import names_of
+from hindbrain.store import HostState, SessionRecord, SessionRecords
+
+Change = Callable[[SessionRecords, str], SessionRecord]
+
+
+async def _sid(state: HostState, file: str) -> str:
+    """The session's id in its state folder: the one it was given first, wherever its file lies now."""
+    names = names_of(file)
+    key = session_key(file)
+    return key if names is None else await state.document_key(names.lineage, names.session_id, key)
+
+
+def change(command: str, options: Options, session: Path, how: Change, *, host: str, state_dir: str | None) -> None:
+    """Change, or only show, the record of a session.
+
+    Args:
+        command: the command's name, for the envelope.
+        options: the common options.
+        session: the session's file.
+        how: gives the record as it is afterwards.
+        host: whose state folder is meant.
+        state_dir: the state folder itself, in place of the project's.
+    """
+    file = str(session.resolve())
+
+    async def work(settings: Settings) -> Envelope:
+        folder, within = folder_for(host, state_dir)
+        notices: list[str] = []
+        state = await HostState.open(
+            folder, seal_file=data_dir(settings) / "seal.key", within=within, notify=notices.append
+        )
+        try:
+            sid = await _sid(state, file)
+            record = await state.run(lambda: how(state.records, sid))
+        finally:
+            await state.close()
+        data = {
+            "session": sid,
+            "mode": record.mode.value,
+            "retain": "on" if record.retained else "off",
+            "next_opt_out": record.next_retain_mode.value == "off",
+            "tags": list(record.tags),
+        }
+        text = "\n".join(f"{name:13s} {value}" for name, value in data.items())
+        return Envelope(command=command, data=data, text=text, warnings=notices)
+
+    run(command, options, work)

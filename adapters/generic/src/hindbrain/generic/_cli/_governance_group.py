@@ -1,0 +1,71 @@
+"""The session commands as click sees them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hindbrain.generic._cli._common import EPILOG, options_of
+from hindbrain.generic._cli._queue_group import of_host
+
+_SESSION = click.argument("session", type=click.Path(path_type=Path))
+
+
+@click.command("mode", epilog=EPILOG)
+@_SESSION
+@click.argument("mode", required=False)
+@of_host
+def mode(session: Path, mode: str | None, host: str, state_dir: str | None, **kwargs: Any) -> None:
+    """Set what SESSION does by itself: normal, read-only (recall only) or ignored. Without MODE it is shown."""
+    from hindbrain.generic._cli._governance import change
+
+    change(
+        "mode",
+        options_of(kwargs),
+        session,
+        lambda records, sid: records.read(sid) if mode is None else records.set_mode(sid, mode),
+        host=host,
+        state_dir=state_dir,
+    )
+
+
+@click.command("opt-out", epilog=EPILOG)
+@_SESSION
+@of_host
+def opt_out(session: Path, host: str, state_dir: str | None, **kwargs: Any) -> None:
+    """Keep the next completed run of SESSION out of memory, for good."""
+    from hindbrain.generic._cli._governance import change
+
+    options = options_of(kwargs)
+    change("opt-out", options, session, lambda r, sid: r.skip_next(sid), host=host, state_dir=state_dir)
+
+
+@click.group("tag")
+def tag() -> None:
+    """Tags on what a session retains from now on."""
+
+
+@tag.command("add", epilog=EPILOG)
+@_SESSION
+@click.argument("tag")
+@of_host
+def tag_add(session: Path, tag: str, host: str, state_dir: str | None, **kwargs: Any) -> None:
+    """Add TAG to what SESSION retains from now on."""
+    from hindbrain.generic._cli._governance import change
+
+    options = options_of(kwargs)
+    change("tag add", options, session, lambda r, sid: r.add_tag(sid, tag), host=host, state_dir=state_dir)
+
+
+@tag.command("remove", epilog=EPILOG)
+@_SESSION
+@click.argument("tag")
+@of_host
+def tag_remove(session: Path, tag: str, host: str, state_dir: str | None, **kwargs: Any) -> None:
+    """Remove TAG again."""
+    from hindbrain.generic._cli._governance import change
+
+    options = options_of(kwargs)
+    change("tag remove", options, session, lambda r, sid: r.remove_tag(sid, tag), host=host, state_dir=state_dir)
