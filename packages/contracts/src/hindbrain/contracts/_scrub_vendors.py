@@ -34,7 +34,7 @@ _BEGINNINGS = (
     ("google-oauth-secret", "GOCSPX-", rf"{WEB}{{24,}}"),
     ("google-oauth-token", "ya29.", rf"{WEB}{{20,}}"),
     ("slack-token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxc- xoxd-", r"[A-Za-z0-9%-]{10,}"),
-    ("slack-token", "xoxe.xoxb- xoxe.xoxp- xapp-", r"[A-Za-z0-9-]{20,}"),
+    ("slack-token", "xapp-", r"[A-Za-z0-9-]{20,}"),
     ("sendgrid-key", "SG.", rf"{WEB}{{16,64}}\.{WEB}{{16,64}}"),
     ("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"[a-fA-F0-9]{32}"),
     ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", rf"{_HEX}{{64}}"),

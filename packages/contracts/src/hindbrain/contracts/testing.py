@@ -78,7 +78,6 @@ _PREFIXED = (
     ("api-key", "sk/- sk/-ant-api03- sk/-proj- sk/-or-v1-", 64, _LETTERS_AND_DIGITS),
     ("elevenlabs-key", "sk/_", 48, _HEX),
     ("slack-token", "xo/xa- xo/xb- xo/xc- xo/xd- xo/xe- xo/xo- xo/xp- xo/xr- xo/xs- xa/pp-1-", 40, _LETTERS_AND_DIGITS),
-    ("slack-token", "xo/xe.xoxb- xo/xe.xoxp-", 40, _LETTERS_AND_DIGITS),
     ("huggingface-token", "h/f_ api/_org_", 34, _LETTERS_AND_DIGITS),
     ("groq-key", "gs/k_", 52, _LETTERS_AND_DIGITS),
     ("xai-key", "xa/i-", 80, _LETTERS_AND_DIGITS),
@@ -115,7 +114,7 @@ _PREFIXED = (
     ("heroku-key", "HR/KU-AA", 58, _LETTERS_AND_DIGITS),
     ("fly-token", "fo/1_ fm/2_", 60, _LETTERS_AND_DIGITS),
     ("age-key", "AGE/-SECRET-KEY-1 AGE/-SECRET-KEY-PQ-1", 58, _UPPER),
-    ("azure-secret", "aB/c8Q~", 34, _LETTERS_AND_DIGITS),
+    ("azure-secret", "aB/c7Q~ aB/c8Q~", 34, _LETTERS_AND_DIGITS),
     ("discord-token", "mf/a.", 84, _LETTERS_AND_DIGITS),
 )
 """Family, beginnings (cut in two, so that none stands here as a whole), and the length and signs of what follows."""
@@ -176,7 +175,8 @@ def _web() -> Iterator[tuple[str, str, str]]:
     ):
         yield "webhook", f"https://{place}{core}", core
     core = _made_up("signature", 32)
-    yield "url-parameter", f"https://files.example.com/a?sig={core}&v=1", core
+    for name in ("sig", "key", "auth"):
+        yield "url-parameter", f"https://files.example.com/a?{name}={core}&v=1", core
     yield "url-parameter", f"https://files.example.com/a?X-Amz-Signature={core}", core
 
 
@@ -197,7 +197,8 @@ def _placed() -> Iterator[tuple[str, str, str]]:
     yield "aws-secret-key", f"AWS_SECRET_ACCESS_KEY={core}", core
     yield "aws-secret-key", f"aws_secret_access_key = {core}", core
     yield "aws-secret-key", f'{{"SecretAccessKey": "{core}"}}', core
-    yield "aws-secret-key", f"AK{'IA'}{_made_up('aws', 16, _UPPER)},{core}", core
+    for letter in "KS":
+        yield "aws-secret-key", f"A{letter}{'IA'}{_made_up('aws', 16, _UPPER)},{core}", core
     core = _made_up("azure", 86, _BASE64)
     for name in ("AccountName=demo;AccountKey=", "SharedAccessKeyName=Root;SharedAccessKey="):
         yield "azure-key", f"Endpoint=sb://demo.example.net/;{name}{core}==", core
