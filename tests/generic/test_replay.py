@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,15 @@ def test_where_nothing_was_taken_the_exit_code_says_why(code: str, exit_: Exit) 
 @pytest.mark.parametrize(("code", "exit_"), [("wrong-endpoint", Exit.CONFIG), ("store-corrupt", Exit.FAILED)])
 def test_where_all_was_refused_the_exit_code_is_not_partial(code: str, exit_: Exit) -> None:
     assert exit_of(ReplayReport(failed=3, code=code), None) is exit_
+
+
+@pytest.mark.parametrize("absurd", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", 8_640_000_000_000_000])
+async def test_an_absurd_time_in_the_file_keeps_no_turn_from_being_retained(tmp_path: Path, absurd: str | int) -> None:
+    lines = [json.loads(line) for line in SESSION.read_text("utf-8").splitlines()]
+    for line in lines[5:]:
+        line["timestamp"] = absurd
+        line.get("message", {})["timestamp"] = absurd
+    path = tmp_path / "session.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n", "utf-8")
+    report = await Replay(path, InMemoryBackend(), merge([])).run(None)
+    assert report.retains == report.turns == 18
