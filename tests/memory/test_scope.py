@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from hindbrain.contracts import TagLeaf, TagsMatch
+from hindbrain.contracts.testing import planted_secrets
 from hindbrain.memory import Checkout, MemoryConfig, ScopeConfig, identify, recall_scopes, retain_tags
 
 PROJECT = identify(Checkout(cwd="/repo", root="/repo"), ScopeConfig(project_id="acme"))
@@ -15,6 +16,11 @@ def test_the_full_tag_set_in_the_upstream_order() -> None:
         "session:29e67821bedc391a",
         "topic:db",
     )
+
+
+def test_a_secret_in_a_users_tag_is_not_written() -> None:
+    for secret in planted_secrets():
+        assert not any(secret.core in tag for tag in retain_tags("pi", PROJECT, None, (secret.text,)))
 
 
 def test_project_recall_asks_for_the_project_and_the_legacy_repo_tag_only() -> None:

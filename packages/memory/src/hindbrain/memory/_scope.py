@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from hindbrain.contracts import TagGroup, TagLeaf, TagsMatch
+from hindbrain.contracts import TagGroup, TagLeaf, TagsMatch, scrub
 from hindbrain.memory._config import MemoryConfig
 from hindbrain.memory._identity import Project
 
@@ -29,11 +29,11 @@ def _host_tags(host: str) -> tuple[str, str]:
 
 
 def retain_tags(host: str, project: Project, session_key: str | None, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The full set of tags of a retained document, in the upstream order, each once."""
+    """The full set of tags of a retained document, in the upstream order, each once; ``extra`` ones are scrubbed."""
     tags = [*_host_tags(host), f"project:{project.id}", f"repo:{project.repo_key}"]
     if session_key:
         tags.append(f"session:{session_key}")
-    return tuple(dict.fromkeys([*tags, *extra]))
+    return tuple(dict.fromkeys([*tags, *map(scrub, extra)]))
 
 
 def project_tags(config: MemoryConfig, project: Project) -> tuple[str, ...]:
