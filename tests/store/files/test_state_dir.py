@@ -132,3 +132,19 @@ def test_a_signal_does_not_disturb_it() -> None:
         if not layer.fired:
             break
     assert number > 10
+
+
+@pytest.mark.parametrize("fault", [Fault.EIO, Fault.ENOSPC])
+def test_a_folder_whose_name_may_not_be_durable_does_not_pass_for_one_that_is(fault: Fault) -> None:
+    for number in itertools.count(1):
+        disk = MemoryLayer()
+        disk.make_folders(Path("/project"))
+        layer = FaultyLayer(disk, fail_at=number, fault=fault)
+        try:
+            StateDir.open(layer, Path("/project/.pi/hindsight"))
+        except OSError:
+            StateDir.open(layer, Path("/project/.pi/hindsight"))
+        for state in disk.crash_states():
+            assert Path("/project/.pi/hindsight/.gitignore") in state.files()
+        if not layer.fired:
+            break

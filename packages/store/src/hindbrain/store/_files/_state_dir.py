@@ -106,7 +106,13 @@ def make_private_dir(layer: FileLayer, path: Path) -> None:
         uninterrupted(layer.lstat, path)
     except FileNotFoundError:
         make_private_dir(layer, path.parent)
-        with suppress(FileExistsError):
-            uninterrupted(layer.mkdir, path, PRIVATE_DIR)
-            uninterrupted(layer.chmod, path, PRIVATE_DIR)
-        sync_dir(layer, path.parent)
+        try:
+            with suppress(FileExistsError):
+                uninterrupted(layer.mkdir, path, PRIVATE_DIR)
+                uninterrupted(layer.chmod, path, PRIVATE_DIR)
+            sync_dir(layer, path.parent)
+        except OSError:
+            # Found there the next time, it would pass for durable.
+            with suppress(OSError):
+                uninterrupted(layer.rmdir, path)
+            raise
