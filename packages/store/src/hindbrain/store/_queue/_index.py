@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from contextlib import suppress
 
 from attrs import frozen
@@ -136,7 +137,7 @@ class Index:
         self._acks_identity, size = acks
         records: list[Record] = []
         for _, chunk in self._acks.chunks(self._acks_read_to, size):
-            for line in chunk.splitlines():
+            for line in chunk[: chunk.rfind(b"\n") + 1 or None].splitlines():
                 record = read_record(self._key, line)
                 if record is not None:
                     records.append(record)
@@ -147,34 +148,34 @@ class Index:
         return records
 
     def _read_lines(self, number: int, size: int) -> None:
-        found: list[Found] = []
-        torn = False
         for base, chunk in self._log.chunks(number, self._read_to.get(number, 0), size):
-            good, rest = scan(chunk, base)
-            for offset, length in rest:
-                line = chunk[offset - base : offset - base + length]
-                kind = self._look_at(Place(number, offset, length), line)
-                good += [kind] if kind is not None else []
-            found += sorted(good, key=lambda each: each[1]) if rest else good
-            torn = not chunk.endswith(b"\n")
+            ids, places, odd = scan(chunk, number, base)
+            if b"\n" not in chunk:
+                odd = [Place(number, base, len(chunk))]
+                with suppress(OSError):
+                    self._log.end_torn(number)
+            found = [
+                kind
+                for place in odd
+                if (kind := self._look_at(place, chunk[place.offset - base : place.offset - base + place.length]))
+            ]
+            if found or self.state.asides:
+                self._add(sorted([*zip(ids, places, strict=True), *found], key=lambda each: each[1]))
+            else:
+                self.state.add_many(ids, places)
         self._read_to[number] = size
-        if torn:
-            with suppress(OSError):
-                self._log.end_torn(number)
-        self._add(number, found)
 
     def _look_at(self, place: Place, line: bytes) -> Found | None:
-        kind = classify(line, place.offset)
+        kind = classify(line, place)
         if not isinstance(kind, Reason):
             return kind
         if self.state.asides.get(place) != digest(line):
             self.odd.append(Odd(kind, place, line))
         return None
 
-    def _add(self, number: int, found: list[Found]) -> None:
+    def _add(self, found: Iterable[Found]) -> None:
         state = self.state
-        for job_id, offset, length in found:
-            place = Place(number, offset, length)
+        for job_id, place in found:
             if not state.asides or not self._is_aside(place):
                 state.add(job_id, place)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hindbrain.store._files import FileLayer, atomic_replace, open_state, sync_dir, uninterrupted, write_all
 
-_CHUNK = 4 << 20
+_CHUNK = 1 << 20
 
 Identity = tuple[int, int]
 """Device and number of a file: another one lies at the path once it was replaced."""
@@ -147,24 +147,28 @@ class Journal:
         return b"" if found is None else self.read(0, found[1])
 
     def chunks(self, offset: int, size: int) -> Iterator[tuple[int, bytes]]:
-        """Whole lines from ``offset`` to ``size``, many at a time, each with its offset; at last a torn line, if any.
+        """The lines from ``offset`` to ``size``, many at a time, each time with the offset.
+
+        A chunk begins with a line. Where it ends within one, the next chunk begins with that. A torn last line comes
+        last and by itself: it is the only chunk without a line break.
 
         Raises:
             OSError: the disk's own.
         """
-        rest = b""
-        while offset + len(rest) < size:
-            wanted = min(max(_CHUNK, len(rest)), size - offset - len(rest))
-            part = self.read(offset + len(rest), wanted)
-            if not part:
-                break
-            rest = rest + part if rest else part
-            cut = rest.rfind(b"\n") + 1
-            if cut:
-                yield offset, rest if cut == len(rest) else rest[:cut]
-                offset, rest = offset + cut, rest[cut:]
-        if rest:
-            yield offset, rest
+        wanted = _CHUNK
+        while offset < size:
+            chunk = self.read(offset, min(wanted, size - offset))
+            whole = chunk.rfind(b"\n") + 1
+            if whole:
+                yield offset, chunk
+                offset += whole
+                wanted = _CHUNK
+            elif len(chunk) < wanted:
+                if chunk:
+                    yield offset, chunk
+                return
+            else:
+                wanted *= 2
 
     def close(self) -> None:
         """Give the descriptor back; the next use opens the file again."""

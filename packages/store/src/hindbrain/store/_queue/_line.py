@@ -21,7 +21,7 @@ from hindbrain.store._queue._values import Head
 from hindbrain.store._seal import SealKey
 
 MAX_ID = 512
-HEAD = re.compile(re.escape(SEAL_OPEN) + rb'[0-9a-f]{32}","id":"([^"\\\x00-\x1f\x7f-\xff]{1,512})","bankId":"')
+HEAD = re.compile(re.escape(SEAL_OPEN) + rb'(?s:.{32})","id":"([!#-\[\]-~]{1,512})","bankId":"')
 """How a line of ours begins. A line that does not match may still be one: its id may need escapes."""
 _ITEM = b',"item":'
 

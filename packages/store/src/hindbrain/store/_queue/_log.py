@@ -64,7 +64,7 @@ class Log:
         return self._segments[place.segment].read(place.offset, wanted)
 
     def chunks(self, segment: int, offset: int, size: int) -> Iterator[tuple[int, bytes]]:
-        """Whole lines of a segment, many at a time, each time with their offset; at last a torn line, if any.
+        """The lines of a segment, as ``Journal.chunks``.
 
         Raises:
             OSError: the disk's own.

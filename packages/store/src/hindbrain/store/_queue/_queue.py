@@ -70,6 +70,7 @@ class DurableQueue:
         self._aside = Quarantine(self._aside_file, path.name)
         self._index = Index(self._log, self._acks, key)
         self._reader = Reader(self._log, self._index, key)
+        self._leases: list[Lock] = []
         self._closed = False
 
     @classmethod
@@ -308,14 +309,21 @@ class DurableQueue:
                     self._index.forget()
 
     def flush_lease(self) -> Lock:
-        """The lock that makes one flusher of many: in ``<path>.flush.lock``, a new one with each call."""
-        return Lock(self._layer, self.path.with_name(f"{self.path.name}.flush.lock"))
+        """The lock that makes one flusher of many: in ``<path>.flush.lock``, a new one with each call.
+
+        It is closed with the queue.
+        """
+        lease = Lock(self._layer, self.path.with_name(f"{self.path.name}.flush.lock"))
+        self._leases.append(lease)
+        return lease
 
     def close(self) -> None:
         """Give all descriptors back. Idempotent; everything else fails afterwards."""
         self._closed = True
-        for each in (self._log, self._acks, self._dead_file, self._aside_file, self._lock):
+        for each in (self._log, self._acks, self._dead_file, self._aside_file):
             each.close()
+        for lock in (self._lock, *self._leases):
+            lock.close()
 
     @contextmanager
     def _shared(self, *, alone: bool = False) -> Iterator[None]:

@@ -126,7 +126,7 @@ class Reader:
 
     def _doubt(self, job_id: str, place: Place) -> None:
         line = self._log.read(place)
-        kind = classify(line, place.offset)
+        kind = classify(line, place)
         reason = kind if isinstance(kind, Reason) else Reason.UNSEALED
         if all(each.place != place for each in self._index.odd):
             self._index.odd.append(Odd(reason, place, line, job_id))

@@ -89,4 +89,4 @@ def _record_of(name: str, value: Mapping[str, Any]) -> Record:
             merges = (Merge(each["id"], each["operation_id"], tuple(each["members"])) for each in value["merges"])
             return Plan(tuple(merges), tuple(value["singles"]))
         case _:
-            return Aside(value["id"], Place(**value["place"]), value["digest"])
+            return Aside(value["id"], Place(*value["place"]), value["digest"])

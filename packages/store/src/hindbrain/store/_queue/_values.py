@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from attrs import field, frozen
 
 from hindbrain.contracts import Coverage, UpdateMode
 
 
-@frozen
-class Place:
-    """Where a line lies: the number of its segment, the offset and the length in bytes."""
+class Place(NamedTuple):
+    """Where a line lies: the number of its segment, the offset and the length in bytes.
+
+    A tuple, since a backlog has as many of them as jobs.
+    """
 
     segment: int
     offset: int
