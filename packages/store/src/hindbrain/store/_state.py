@@ -191,8 +191,8 @@ class HostState:
         try:
             self._cursors.advance_from(self.queue.covers())
         finally:
-            self.queue.close()
-            self.receipts.close()
+            for part in (self.queue, self._cursors, self.records, self.receipts):
+                part.close()
 
     async def _cursor(self, lineage: str, bank: str) -> Cursor:
         key = (lineage, bank)

@@ -149,6 +149,10 @@ class Cursors:
                 self._write(after)
             return after
 
+    def close(self) -> None:
+        """Give the lock's descriptor back."""
+        self._lock.close()
+
     @contextmanager
     def _alone(self) -> Iterator[None]:
         with self._lock.light(self._wait), disk_errors(self._path):

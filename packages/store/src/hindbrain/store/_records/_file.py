@@ -125,6 +125,10 @@ class SessionRecords:
         """Clear the flag, the run's messages being passed over: second step of two."""
         return self._update(skip.sid, lambda record: record.with_skip(on=False))
 
+    def close(self) -> None:
+        """Give the lock's descriptor back."""
+        self._lock.close()
+
     def _update(
         self, sid: str, change: Callable[[SessionRecord], SessionRecord], *, repairs: bool = False
     ) -> SessionRecord:
