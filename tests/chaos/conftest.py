@@ -38,6 +38,8 @@ def check(pytestconfig: pytest.Config, seed: int, scale: Scale) -> Check:
     """Run a part, print its row, and fail where it found a violation."""
     reporter = pytestconfig.pluginmanager.get_plugin("terminalreporter")
     capture = pytestconfig.pluginmanager.get_plugin("capturemanager")
+    assert reporter is not None
+    assert capture is not None
 
     def run(name: str, part: Part) -> None:
         begun = time.monotonic()

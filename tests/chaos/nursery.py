@@ -92,6 +92,11 @@ def _serve() -> None:
                 _fork(json.loads(line), wake, woken)
 
 
+def _say(pid: int, status: int) -> None:
+    sys.stdout.write(f"{pid} {status}\n")
+    sys.stdout.flush()
+
+
 def _tell_ended() -> None:
     while True:
         try:
@@ -100,13 +105,13 @@ def _tell_ended() -> None:
             return
         if pid == 0:
             return
-        print(-pid, os.waitstatus_to_exitcode(status), flush=True)
+        _say(-pid, os.waitstatus_to_exitcode(status))
 
 
 def _fork(order: dict[str, Any], *pipe: int) -> None:
     pid = os.fork()
     if pid:
-        print(pid, 0, flush=True)
+        _say(pid, 0)
         return
     code = 1
     try:

@@ -86,10 +86,8 @@ def run(rng: Random, scale: Scale, *, wrap: Wrap = lambda layer: layer, lives: t
             for number in itertools.count(1):
                 fired, broken = once(life, seed, number=number, fault=fault, lasting=lasting, wrap=wrap)
                 finding.tried[f"faults in {life.name}"] += fired
-                finding.violations += [
-                    f"{life.name}, life {seed}, {fault.name}{' lasting' if lasting else ''} at operation {number}: {each}"
-                    for each in broken
-                ]
+                what = f"{fault.name}{' lasting' if lasting else ''} at operation {number}"
+                finding.violations += [f"{life.name}, life {seed}, {what}: {each}" for each in broken]
                 if len(finding.violations) > _ENOUGH:
                     return finding
                 if not fired:

@@ -139,7 +139,7 @@ def _under(
     trouble: AbstractContextManager[None],
     *,
     jobs: Jobs,
-    error: type[StoreFullError] | type[StoreReadOnlyError],
+    error: type[StoreFullError | StoreReadOnlyError],
 ) -> list[RetainJob]:
     """What was acknowledged while there was trouble; every refusal has its type, and nothing read has changed."""
     taken: list[RetainJob] = []

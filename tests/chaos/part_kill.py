@@ -14,12 +14,13 @@ from attrs import define, field
 from chaos.finding import Finding, Scale
 from chaos.nursery import Nursery, nursery
 from chaos.server import REFUSED, RecordingServer
-from chaos.subjects import Jobs, SealKey
+from chaos.subjects import Jobs
 from chaos.workers import POLICY, Place, entries_in, noted, session, sid
 
 from hindbrain.store import DurableQueue, HostState
 from hindbrain.store._files import OsFileLayer, StateDir
 from hindbrain.store._ledger import FactLedger
+from hindbrain.store._seal import SealKey
 
 SESSIONS = ("talk-a", "talk-b")
 WRITERS = ("jobs-a", "jobs-b")

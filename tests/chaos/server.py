@@ -42,8 +42,15 @@ class RecordingServer:
     operations: dict[str, tuple[str, str]] = field(factory=dict)
     counts: Counter[str] = field(factory=Counter)
     altered: list[str] = field(factory=list)
-    held: threading.Event | None = None
-    """While it is there and not set, no retain takes effect or is answered."""
+    _held: threading.Event = field(factory=threading.Event)
+
+    def hold(self) -> None:
+        """Let no retain take effect or be answered until ``release``."""
+        self._held.set()
+
+    def release(self) -> None:
+        """Go on."""
+        self._held.clear()
 
     @contextmanager
     def running(self) -> Iterator[RecordingServer]:
@@ -66,8 +73,7 @@ class RecordingServer:
         try:
             yield self
         finally:
-            if self.held is not None:
-                self.held.set()
+            self.release()
             loop.call_soon_threadsafe(stop.set)
             thread.join()
             loop.run_until_complete(loop.shutdown_asyncgens())
@@ -105,8 +111,8 @@ class RecordingServer:
     async def _retain(self, bank: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
         [item] = body["items"]
         document, content, operation = item["document_id"], item["content"], body["operation_id"]
-        while self.held is not None and not self.held.is_set():
-            await asyncio.sleep(0.005)
+        while self._held.is_set():  # noqa: ASYNC110 - see below
+            await asyncio.sleep(0.005)  # the event is a thread's, which no loop can await
         await asyncio.sleep(self.rng.random() * self.pause)
         if self.rng.random() < self.trouble / 2:
             self.counts["busy"] += 1

@@ -24,6 +24,6 @@ def test_whatever_operation_fails_there_is_no_false_success(check: Check) -> Non
 @pytest.mark.parametrize("bug", [BelievesSync, BelievesWrite])
 @pytest.mark.parametrize("life", [QueueLife, ReceiptsLife])
 def test_the_faults_catch_a_planted_bug(
-    bug: type[ForwardingLayer], life: type[QueueLife] | type[ReceiptsLife], seed: int
+    bug: type[ForwardingLayer], life: type[QueueLife | ReceiptsLife], seed: int
 ) -> None:
     assert part_faults.run(Random(seed), QUICK, wrap=bug, lives=(life,)).violations
