@@ -131,6 +131,11 @@ def test_an_unknown_key_is_named_once_with_the_nearest_known_one() -> None:
     )
 
 
+def test_a_value_where_an_object_belongs_says_so() -> None:
+    settings = merge([Layer(origin="global file", values={"retain": []})])
+    assert settings.warnings == ("global file: retain was dropped: expected an object with its keys.",)
+
+
 def test_comments_and_trailing_commas_are_read_and_json_wins_over_jsonc(places: Places) -> None:
     write(places.config_dir, '// mine\n{"recall": {"topK": 4,},}', "hindbrain.jsonc")
     assert load_settings(places, {})["recall.topK"] == 4

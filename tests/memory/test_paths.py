@@ -180,6 +180,14 @@ def test_a_turns_job_names_its_range_document_and_full_tags() -> None:
     assert [turn["role"] for turn in json.loads(job.item.content)] == ["user", "assistant"]
 
 
+def test_an_entry_with_an_absurd_time_does_not_keep_its_turn_from_being_retained() -> None:
+    job = build_job(
+        (said("a", None, "user", "hello", 10**18),), MemoryConfig(), SESSION, PROJECT, covers=covers("b"), now=NOW
+    )
+    assert job is not None
+    assert job.item.timestamp == NOW
+
+
 def test_the_same_turn_again_is_the_same_operation_and_any_change_is_another() -> None:
     one = (said("a", None, "user", "hello"),)
     jobs = [

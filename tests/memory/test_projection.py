@@ -53,6 +53,16 @@ def test_a_missing_time_is_the_entrys_and_never_the_clocks() -> None:
     assert "timestamp" not in none
 
 
+@pytest.mark.parametrize("at", [10**18, -(10**18), 253402300799999 + 1, -62135596800000])
+def test_a_time_no_memory_takes_counts_as_missing(at: int) -> None:
+    got = shown(entry("user", TextPart("a"), at=at, entry_at=1))
+    assert got is not None
+    assert got["timestamp"] == "1970-01-01T00:00:00.001Z"
+    none = shown(entry("user", TextPart("a"), at=at, entry_at=at))
+    assert none is not None
+    assert "timestamp" not in none
+
+
 def test_tool_calls_are_kept_compact() -> None:
     call = ToolCallPart("1", "edit", {"path": "a.py\nb", "old": "x" * 999})
     got = shown(entry("assistant", call, model="m", stop_reason="toolUse"))

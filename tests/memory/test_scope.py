@@ -47,7 +47,11 @@ def test_the_unsuffixed_tag_is_asked_for_only_on_request() -> None:
 
 def test_user_recall_finds_what_any_host_retained_for_the_user() -> None:
     _, user = recall_scopes(MemoryConfig(user_bank="user-a"), PROJECT, "omp")
-    assert user.filter == (TagLeaf(("source:omp", "harness:omp", "source:pi", "harness:pi"), TagsMatch.ANY_STRICT),)
+    assert user.filter == (
+        TagLeaf(
+            ("source:omp", "harness:omp", "source:pi", "harness:pi", "source:cli", "harness:cli"), TagsMatch.ANY_STRICT
+        ),
+    )
 
 
 def test_user_recall_of_one_host_alone() -> None:

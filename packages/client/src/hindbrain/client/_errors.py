@@ -103,7 +103,7 @@ class DeadlineError(ClientError):
     def __init__(self, deadline_ms: int) -> None:
         super().__init__(
             f"The server gave no complete answer within {deadline_ms} ms; what became of the request is unknown.",
-            next_step="Ask for the operation's status, or try again with the same operation id.",
+            next_step="Try again; a retain keeps its operation id, so nothing is done twice.",
         )
 
 

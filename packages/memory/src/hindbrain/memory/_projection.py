@@ -36,6 +36,15 @@ _NEVER = frozenset({"system", "developer"})
 _Json = dict[str, JsonValue]
 
 
+_EARLIEST, _LATEST = -62_104_060_800_000, 253_339_228_799_999
+"""The years 2 to 9997: what lies beyond is a host's mistake, and no memory takes it."""
+
+
+def believable(at: int | None) -> int | None:
+    """The time, or None where it is none or lies outside the years a memory takes."""
+    return at if at is not None and _EARLIEST <= at <= _LATEST else None
+
+
 def iso(at: int) -> str:
     """Milliseconds since 1970 as ISO 8601 in UTC with three decimals, as hosts write it."""
     moment = datetime.fromtimestamp(at // 1000, tz=UTC)
@@ -116,7 +125,7 @@ def project_message(entry: Entry, config: RetainConfig) -> _Json | None:
         ]
     if not content:
         return None
-    at = message.at if message.at is not None else entry.at
+    at = believable(message.at) if believable(message.at) is not None else believable(entry.at)
     fields: _Json = {
         "role": message.role,
         "id": entry.id,

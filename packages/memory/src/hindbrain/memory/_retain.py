@@ -10,7 +10,7 @@ from hindbrain.contracts import Coverage, Entry, RetainItem, RetainJob, UpdateMo
 from hindbrain.memory._config import MemoryConfig
 from hindbrain.memory._identity import Project
 from hindbrain.memory._operation import digest, operation_id
-from hindbrain.memory._projection import iso, project
+from hindbrain.memory._projection import believable, iso, project
 from hindbrain.memory._scope import retain_tags
 
 
@@ -60,7 +60,7 @@ def build_job(
     if content is None:
         return None
     bank = covers.bank
-    last = next((e.at for e in reversed(entries) if e.at is not None), None)
+    last = next((at for e in reversed(entries) if (at := believable(e.at)) is not None), None)
     item = RetainItem(
         content=content,
         document_id=session.document_id,

@@ -11,7 +11,7 @@ from hindbrain.contracts import TagGroup, TagLeaf, TagsMatch, scrub
 from hindbrain.memory._config import MemoryConfig
 from hindbrain.memory._identity import Project
 
-HOSTS = ("pi", "omp")
+HOSTS = ("pi", "omp", "cli")
 """Hosts whose tags a shared user scope asks for beside the session's own."""
 
 

@@ -52,6 +52,8 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def _unknown(path: str, origin: str) -> str:
+    if any(known.startswith(f"{path}.") for known in BY_PATH):
+        return f"{origin}: {path} was dropped: expected an object with its keys."
     near = difflib.get_close_matches(path, BY_PATH, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
     return f"{origin}: the key {path[:80]!r} is not known and was passed over.{hint}"
