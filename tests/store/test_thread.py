@@ -104,6 +104,8 @@ async def test_work_that_waits_its_turn_is_dropped_with_its_caller() -> None:
     second = asyncio.ensure_future(worker.run(lambda _job: ran.append(1)))
     await asyncio.sleep(0)
     second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
     release.set()
     await first
     await worker.close(lambda: None)
