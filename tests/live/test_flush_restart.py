@@ -43,8 +43,8 @@ class Api:
         self._process = next(each for each in server.processes if each.name == "The Hindsight API")
         proc = Path("/proc") / str(self._process.pid)
         self._argv = [part.decode() for part in (proc / "cmdline").read_bytes().split(b"\0")[:-1]]
-        pairs = (pair.split("=", 1) for pair in (proc / "environ").read_text().split("\0") if "=" in pair)
-        self._env = {name: value for name, value in pairs}
+        pairs = [pair.partition("=") for pair in (proc / "environ").read_text().split("\0") if "=" in pair]
+        self._env = {name: value for name, _, value in pairs}
         self._env["HINDSIGHT_API_PORT"] = str(urlsplit(server.url).port)
 
     def kill(self) -> None:
@@ -93,7 +93,7 @@ def make_jobs() -> list[RetainJob]:
 async def interrupted(state: HostState, client: HindsightClient, api: Api) -> FlushReport:
     """A flush whose server is killed once a few jobs were taken."""
     flushing = asyncio.create_task(state.flusher(client, FlushPolicy(base_backoff=0.0)).flush())
-    while (await state.ask(lambda queue: queue.counts())).waiting > JOBS - 4:
+    while (await state.ask(lambda queue: queue.counts())).waiting > JOBS - 4:  # noqa: ASYNC110 - a file tells no event
         await asyncio.sleep(0.01)
     await asyncio.to_thread(api.kill)
     return await flushing
