@@ -155,7 +155,7 @@ def test_acks_of_a_cloned_repository_are_not_believed(open_queue: OpenQueue, mak
     other = open_queue(theirs, key=SealKey(b"s" * 32))
     other.append(job)
     other.ack([job.id])
-    acks = theirs.files()[ACKS] + b'{"ack":{"ids":["' + job.id.encode() + b'"]}}\n' + b"junk\n"
+    acks = theirs.files()[ACKS] + b'{"ack":["' + job.id.encode() + b'"]}\n' + b"junk\n"
     _, queue = with_files(open_queue, queue=line_of(open_queue, job) + b"\n", acks=acks)
     assert [each.id for each in queue.waiting()] == [job.id]
     found = queue.verify()

@@ -90,11 +90,11 @@ class Index:
         """
         data = b"".join([write_record(self._key, record) for record in records])
         offset = self._acks.append_surely(data)
-        here = self._acks.look()
-        if offset is None or here is None:
+        here = self._acks.identity
+        if offset is None:
             self.forget()
-        elif self._acks_identity in {None, here[0]} and offset == self._acks_read_to:
-            self._acks_identity = here[0]
+        elif self._acks_identity in {None, here} and offset == self._acks_read_to:
+            self._acks_identity = here
             self._acks_read_to += len(data)
             self.records += len(records)
             for record in records:

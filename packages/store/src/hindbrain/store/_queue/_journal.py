@@ -14,6 +14,9 @@ _CHUNK = 1 << 20
 Identity = tuple[int, int]
 """Device and number of a file: another one lies at the path once it was replaced."""
 
+Found = tuple[Identity, int]
+"""A file that lies at a path, and its size in bytes."""
+
 
 class UnsyncedError(OSError):
     """A sync failed: nobody knows what of the file is durable, and no later sync of it tells."""
@@ -37,7 +40,7 @@ class Journal:
         self._named = False
         self._spoiled: Identity | None = None
 
-    def look(self) -> tuple[Identity, int] | None:
+    def look(self) -> Found | None:
         """The file at the path and its size, None where there is none. From here on that one is read."""
         try:
             found = uninterrupted(self._layer.lstat, self.path)
@@ -49,20 +52,20 @@ class Journal:
             self.close()
         return identity, found.st_size
 
-    @property
-    def is_spoiled(self) -> bool:
-        """Whether a sync of the file at the path has failed in this process."""
-        found = self.look() if self._spoiled is not None else None
+    def is_spoiled(self, found: Found | None) -> bool:
+        """Whether a sync of this file has failed in this process."""
         return found is not None and found[0] == self._spoiled
 
-    def append(self, data: bytes) -> int:
+    def append(self, data: bytes, found: Found | None = None) -> int:
         """Add whole lines, durably, and say at which offset they begin. A torn line before them is ended first.
+
+        ``found`` is what ``look`` has just said, if it was asked.
 
         Raises:
             UnsyncedError: the sync failed; go on in another file.
             OSError: the disk's own; what was there is as it was, or ends in a torn line.
         """
-        fd, size = self._open_to_append()
+        fd, size = self._open_to_append(found or self.look())
         lead = b"" if self._ends_whole(fd, size) else b"\n"
         try:
             write_all(self._layer, fd, lead + data)
@@ -99,7 +102,7 @@ class Journal:
         Raises:
             OSError: the disk's own.
         """
-        fd, size = self._open_to_append()
+        fd, size = self._open_to_append(self.look())
         if not self._ends_whole(fd, size):
             write_all(self._layer, fd, b"\n")
             self._whole = size + 1
@@ -177,8 +180,7 @@ class Journal:
             with suppress(OSError):
                 self._layer.close(fd)
 
-    def _open_to_append(self) -> tuple[int, int]:
-        found = self.look()
+    def _open_to_append(self, found: Found | None) -> tuple[int, int]:
         if self._fd is not None and found is not None:
             return self._fd, found[1]
         fd = self._open(os.O_CREAT)

@@ -16,7 +16,7 @@ from typing import Any
 
 from hindbrain.contracts import Coverage, HindbrainError, RetainItem, RetainJob, UpdateMode
 from hindbrain.store._queue._errors import JobRefusedError
-from hindbrain.store._queue._seal_line import SEAL_OPEN, read_fields, write_sealed
+from hindbrain.store._queue._seal_line import SEAL_OPEN, read_fields, to_json, write_sealed
 from hindbrain.store._queue._values import Head
 from hindbrain.store._seal import SealKey
 
@@ -26,7 +26,7 @@ HEAD = re.compile(re.escape(SEAL_OPEN) + rb'(?s:.{32})","id":"([!#-\[\]-~]{1,512
 _ITEM = b',"item":'
 
 
-def write_job(key: SealKey, job: RetainJob, **extra: Any) -> bytes:
+def write_job(key: SealKey, job: RetainJob, *, retries: int = 0, **extra: str) -> bytes:
     """The job as a sealed line. ``extra`` fields go before the item.
 
     Raises:
@@ -34,19 +34,17 @@ def write_job(key: SealKey, job: RetainJob, **extra: Any) -> bytes:
     """
     if not all(isinstance(text, str) and 0 < len(text) <= MAX_ID for text in (job.id, job.bank, job.operation_id)):
         raise JobRefusedError
-    fields: dict[str, Any] = {
-        "id": job.id,
-        "bankId": job.bank,
-        "documentId": job.item.document_id,
-        "createdAt": job.created_at,
-        "updateMode": job.item.update_mode.value,
-        "retries": 0,
-        "operationId": job.operation_id,
-    }
-    if job.covers is not None:
-        fields["covers"] = _covers_fields(job.covers)
+    # Put together by hand, since an append pays for it each time: one call for all fields takes half as long again.
+    covers = f',"covers":{_covers_json(job.covers)}' if job.covers is not None else ""
+    more = "".join(f',"{name}":{to_json(value)}' for name, value in extra.items())
     try:
-        return write_sealed(key, {**fields, **extra, "item": _item_fields(job.item)})
+        return write_sealed(
+            key,
+            f'"id":{to_json(job.id)},"bankId":{to_json(job.bank)},"documentId":{to_json(job.item.document_id)}'
+            f',"createdAt":{to_json(job.created_at)},"updateMode":"{job.item.update_mode.value}"'
+            f',"retries":{retries},"operationId":{to_json(job.operation_id)}{covers}{more}'
+            f',"item":{_item_json(job.item)}',
+        )
     except ValueError as error:
         raise JobRefusedError from error
 
@@ -134,22 +132,18 @@ def _operation_of(fields: Mapping[str, Any]) -> str:
         return derived_id("operation", str(given))
 
 
-def _item_fields(item: RetainItem) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "content": item.content,
-        "context": item.context or "",
-        "async": True,
-        "tags": item.tags,
-    }
+def _item_json(item: RetainItem) -> str:
+    text = f'{{"content":{to_json(item.content)},"context":{to_json(item.context or "")},"async":true'
+    text += f',"tags":[{",".join(map(to_json, item.tags))}]'
     if item.timestamp is not None:
-        fields["timestamp"] = item.timestamp
+        text += f',"timestamp":{to_json(item.timestamp)}'
     if item.metadata:
-        fields["metadata"] = dict(item.metadata)
+        text += f',"metadata":{to_json(dict(item.metadata))}'
     if item.observation_scopes is not None:
-        fields["observationScopes"] = item.observation_scopes
+        text += f',"observationScopes":{to_json(item.observation_scopes)}'
     if item.strategy is not None:
-        fields["strategy"] = item.strategy
-    return fields
+        text += f',"strategy":{to_json(item.strategy)}'
+    return text + "}"
 
 
 def _item_of(fields: Mapping[str, Any]) -> RetainItem:
@@ -167,17 +161,14 @@ def _item_of(fields: Mapping[str, Any]) -> RetainItem:
     )
 
 
-def _covers_fields(covers: Coverage) -> dict[str, Any]:
-    return {
-        "lineage": covers.lineage,
-        "bank": covers.bank,
-        "firstId": covers.first_id,
-        "lastId": covers.last_id,
-        "chain": covers.chain,
-        "afterId": covers.after_id,
-        "count": covers.count,
-        "tail": covers.tail,
-    }
+def _covers_json(covers: Coverage) -> str:
+    tail = ",".join([f"[{to_json(entry)},{to_json(print_)}]" for entry, print_ in covers.tail])
+    after = "null" if covers.after_id is None else to_json(covers.after_id)
+    return (
+        f'{{"lineage":{to_json(covers.lineage)},"bank":{to_json(covers.bank)},"firstId":{to_json(covers.first_id)}'
+        f',"lastId":{to_json(covers.last_id)},"chain":{to_json(covers.chain)},"afterId":{after}'
+        f',"count":{covers.count:d},"tail":[{tail}]}}'
+    )
 
 
 def _covers_of(fields: Any) -> Coverage | None:

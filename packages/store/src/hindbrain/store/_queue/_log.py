@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hindbrain.store._files import FileLayer, sync_dir, uninterrupted
-from hindbrain.store._queue._journal import Identity, Journal, UnsyncedError
+from hindbrain.store._queue._journal import Found, Identity, Journal, UnsyncedError
 from hindbrain.store._queue._values import Place
 
 
@@ -24,6 +24,7 @@ class Log:
         self._layer = layer
         self._path = path
         self._segments = {0: Journal(layer, path)}
+        self._beyond = self._journal(1)
         self._main: Identity | None = None
         self.generation = 0
 
@@ -33,9 +34,9 @@ class Log:
         Raises:
             OSError: the disk's own.
         """
-        self._newest()
-        found = {number: self._segments[number].look() for number in sorted(self._segments)}
-        return {number: each[1] for number, each in found.items() if each is not None}
+        newest, last = self._newest()
+        older = {number: self._segments[number].look() for number in sorted(self._segments) if number != newest}
+        return {number: each[1] for number, each in {**older, newest: last}.items() if each is not None}
 
     def append(self, data: bytes) -> tuple[int, int]:
         """Add whole lines, durably; the segment and the offset at which they begin.
@@ -43,16 +44,18 @@ class Log:
         Raises:
             OSError: nothing of it counts, though a part may have reached the disk.
         """
-        first = self._newest()
-        if self._segments[first].is_spoiled:
-            first += 1
-        try:
-            offset = self._segment(first).append(data)
-        except UnsyncedError:
-            return first + 1, self._segment(first + 1).append(data)
-        if self._main is None:
-            self._main = self._segments[0].identity
-        return first, offset
+        number, found = self._newest()
+        segment = self._segments[number]
+        if not segment.is_spoiled(found):
+            try:
+                offset = segment.append(data, found)
+            except UnsyncedError:
+                pass
+            else:
+                if self._main is None:
+                    self._main = self._segments[0].identity
+                return number, offset
+        return number + 1, self._grow().append(data, None)
 
     def read(self, place: Place, length: int | None = None) -> bytes:
         """The line at a place, or its beginning.
@@ -98,21 +101,25 @@ class Log:
         for segment in self._segments.values():
             segment.close()
 
-    def _segment(self, number: int) -> Journal:
-        if number not in self._segments:
-            name = f"{self._path.name}.{number}.jsonl"
-            self._segments[number] = Journal(self._layer, self._path.with_name(name))
+    def _journal(self, number: int) -> Journal:
+        return Journal(self._layer, self._path.with_name(f"{self._path.name}.{number}.jsonl"))
+
+    def _grow(self) -> Journal:
+        """The segment beyond the newest, which is the newest from now on."""
+        number = max(self._segments) + 1
+        self._segments[number] = self._beyond
+        self._beyond = self._journal(number + 1)
         return self._segments[number]
 
-    def _newest(self) -> int:
-        main = self._segments[0].look()
-        if (main[0] if main else None) != self._main:
+    def _newest(self) -> tuple[int, Found | None]:
+        """The number of the newest segment, and what lies there."""
+        found = self._segments[0].look()
+        if (found[0] if found else None) != self._main:
             self._find()
+        while self._beyond.look() is not None:
+            self._grow()
         newest = max(self._segments)
-        while self._segment(newest + 1).look() is not None:
-            newest += 1
-        del self._segments[newest + 1]
-        return newest
+        return newest, self._segments[newest].look() if newest else found
 
     def _find(self) -> None:
         """Look which segments there are. The one beyond the newest is asked for by name: that is cheaper."""
@@ -121,8 +128,9 @@ class Log:
         there = {0} | {int(m[1]) for name in names if (m := pattern.fullmatch(name))}
         for number in set(self._segments) - there:
             self._segments.pop(number).close()
-        for number in there:
-            self._segment(number)
+        for number in there - set(self._segments):
+            self._segments[number] = self._journal(number)
+        self._beyond = self._journal(max(self._segments) + 1)
         main = self._segments[0].look()
         self._main = main[0] if main else None
         self.generation += 1

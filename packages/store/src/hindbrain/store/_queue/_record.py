@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import frozen
 
-from hindbrain.store._queue._seal_line import is_sealed, read_fields, write_sealed
+from hindbrain.store._queue._seal_line import is_sealed, read_fields, to_json, write_sealed
 from hindbrain.store._queue._values import Place
 from hindbrain.store._seal import SealKey
 
@@ -56,37 +56,47 @@ class Aside:
 
 
 Record = Ack | Attempt | Plan | Aside
-_KINDS: dict[str, type[Ack | Attempt | Plan | Aside]] = {
-    "ack": Ack,
-    "attempt": Attempt,
-    "plan": Plan,
-    "aside": Aside,
-}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 def write_record(key: SealKey, record: Record) -> bytes:
     """The record as a sealed line."""
-    return write_sealed(key, {_NAMES[type(record)]: asdict(record)})
+    return write_sealed(key, to_json(_fields_of(record))[1:-1])
 
 
 def read_record(key: SealKey, line: bytes) -> Record | None:
     """The record of a line; None where it does not bear the seal, or a newer version wrote it."""
     fields = read_fields(line) if is_sealed(key, line) else None
-    for name, value in (fields or {}).items():
-        if name in _KINDS:
-            return _record_of(name, value)
-    return None
+    return None if fields is None else _record_of(fields)
 
 
-def _record_of(name: str, value: Mapping[str, Any]) -> Record:
-    match name:
-        case "ack":
-            return Ack(tuple(value["ids"]))
-        case "attempt":
-            return Attempt(value["id"], value["code"], value["times"], value["renewals"])
-        case "plan":
-            merges = (Merge(each["id"], each["operation_id"], tuple(each["members"])) for each in value["merges"])
-            return Plan(tuple(merges), tuple(value["singles"]))
+def _fields_of(record: Record) -> dict[str, Any]:
+    match record:
+        case Ack():
+            return {"ack": record.ids}
+        case Attempt():
+            return {
+                "attempt": record.id,
+                "code": record.code,
+                "times": record.times,
+                "renewals": record.renewals,
+            }
+        case Plan():
+            merges = [{"id": each.id, "operation": each.operation_id, "of": each.members} for each in record.merges]
+            return {"merges": merges, "singles": record.singles}
+        case Aside():
+            return {"aside": record.place, "id": record.id, "digest": record.digest}
+
+
+def _record_of(fields: Mapping[str, Any]) -> Record | None:
+    match fields:
+        case {"ack": ids}:
+            return Ack(tuple(ids))
+        case {"attempt": job_id, "code": code, "times": times, "renewals": renewals}:
+            return Attempt(job_id, code, times, renewals)
+        case {"merges": merges, "singles": singles}:
+            made = (Merge(each["id"], each["operation"], tuple(each["of"])) for each in merges)
+            return Plan(tuple(made), tuple(singles))
+        case {"aside": place, "id": job_id, "digest": digest}:
+            return Aside(job_id, Place(*place), digest)
         case _:
-            return Aside(value["id"], Place(*value["place"]), value["digest"])
+            return None
