@@ -25,7 +25,7 @@ FAULTS = (
     (Fault.SHORT_WRITE, False),
     (Fault.EINTR, False),
 )
-_ENOUGH = 20
+_ENOUGH = 4
 Wrap = Callable[[FileLayer], FileLayer]
 
 

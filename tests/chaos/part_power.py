@@ -14,6 +14,9 @@ from chaos.subjects import LIVES, Life, QueueLife, subject
 from hindbrain.store.testing import MemoryLayer, RecordingLayer, replay
 
 
+_ENOUGH = 4
+
+
 @frozen
 class Moment:
     """What is promised while so many operations are done."""
@@ -71,6 +74,6 @@ def run(rng: Random, scale: Scale, *, wrap: Wrap = lambda layer: layer, lives: t
                     f"{life.name}, life {seed}, power lost after operation {done}: {each}"
                     for each in recover(fresh, state, slots)
                 ]
-                if len(finding.violations) > 20:
+                if len(finding.violations) > _ENOUGH:
                     return finding
     return finding
