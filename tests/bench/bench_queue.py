@@ -1,7 +1,7 @@
 """The durable queue beside a bare append and sync of the same bytes, and beside queues of others.
 
-All are on one disk and take turns in small rounds, so that a noisy moment hits each of them. Times are microseconds an
-item unless said otherwise; a figure is the median over the rounds of each round's median.
+All are on one disk and take turns item by item, so that a noisy moment hits each of them. Times are microseconds an
+item unless said otherwise; a figure is the median over the rounds.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ PEERS = ("persist-queue", "litequeue", "huey")
 REQUIREMENTS = ("persist-queue==1.1.0", "litequeue==0.9", "huey==3.5.4")
 KEY = SealKey(b"k" * 32)
 CONTENT = "What was said in a turn, about as long as they are. " * 20
-ROUNDS = 15
-ITEMS = 20
+ROUNDS = 150
+PAGE = 20
 AT_ONCE = 32
 BACKLOG = 100_000
 OPENINGS = 5
@@ -103,14 +103,11 @@ class Peer:
         self._process.wait(timeout=30)
 
 
-def clocked(work: Callable[[], object], count: int = ITEMS) -> float:
-    """The median microseconds of doing it so many times."""
-    took = []
-    for _ in range(count):
-        begun = time.perf_counter()
-        work()
-        took.append(time.perf_counter() - begun)
-    return median(took) * 1e6
+def clocked(work: Callable[[], object]) -> float:
+    """The microseconds of doing it once."""
+    begun = time.perf_counter()
+    work()
+    return (time.perf_counter() - begun) * 1e6
 
 
 @contextmanager
@@ -135,15 +132,12 @@ def fill(folder: Path) -> None:
     queue.close()
 
 
-async def in_turn(queue: AsyncQueue) -> float:
-    """Median microseconds of enqueues that wait for one another, through the port."""
-    took = []
-    for _ in range(ITEMS):
-        job = new_job()
-        begun = time.perf_counter()
-        await queue.enqueue(job)
-        took.append(time.perf_counter() - begun)
-    return median(took) * 1e6
+async def alone(queue: AsyncQueue) -> float:
+    """Microseconds of an enqueue through the port."""
+    job = new_job()
+    begun = time.perf_counter()
+    await queue.enqueue(job)
+    return (time.perf_counter() - begun) * 1e6
 
 
 async def at_once(queue: AsyncQueue) -> float:
@@ -154,46 +148,59 @@ async def at_once(queue: AsyncQueue) -> float:
     return (time.perf_counter() - begun) * 1e6 / AT_ONCE
 
 
-def take(queue: DurableQueue) -> float:
-    """Microseconds an item of taking jobs as the flusher does, whole and with their seals checked, and acking each."""
-    begun = time.perf_counter()
-    for job in queue.waiting(ITEMS):
-        queue.load(job.id)
-        queue.ack([job.id])
-    return (time.perf_counter() - begun) * 1e6 / ITEMS
+class Taker:
+    """Takes jobs as the flusher does: a page of what waits, then each whole and with its seal checked, then its ack."""
+
+    def __init__(self, queue: DurableQueue) -> None:
+        self._queue = queue
+        self._page: list[str] = []
+        self._paging = 0.0
+
+    def microseconds(self) -> float:
+        """Those of one job, with its share of the page."""
+        if not self._page:
+            self._queue.append_many([new_job() for _ in range(PAGE)])
+            self._paging = clocked(self._turn) / PAGE
+        job_id = self._page.pop(0)
+        return self._paging + clocked(lambda: self._deliver(job_id))
+
+    def _deliver(self, job_id: str) -> None:
+        self._queue.load(job_id)
+        self._queue.ack([job_id])
+
+    def _turn(self) -> None:
+        self._page = [job.id for job in self._queue.waiting(PAGE)]
 
 
 def measure(folder: Path) -> dict[str, float]:
     """The medians by name."""
     line = len(open_queue(folder / "size").line(new_job()))
-    queue, full = open_queue(folder / "empty"), open_queue(folder / "full")
+    queue, full, port = (open_queue(folder / name) for name in ("empty", "full", "port"))
     worker, floor, small = Worker("bench"), Floor(folder / "floor"), Floor(folder / "floor-ack")
-    port = AsyncQueue(open_queue(folder / "port"), worker)
-    ack = b"x" * 110 + b"\n"
+    concurrent, taker = AsyncQueue(port, worker), Taker(open_queue(folder / "taken"))
+    data, ack = b"x" * (line - 1) + b"\n", b"x" * 90 + b"\n"
     samples: dict[str, list[float]] = {}
     with peers(folder, line) as others, asyncio.Runner() as runner:
-        for round_ in range(-1, ROUNDS):
-            jobs = iter([new_job() for _ in range(2 * ITEMS)])
-            taken: dict[str, float] = {
-                "floor": clocked(lambda: floor.append(b"x" * (line - 1) + b"\n")),
-                "enqueue": clocked(lambda jobs=jobs: queue.append(next(jobs))),  # type: ignore[misc]
-                "full": clocked(lambda jobs=jobs: full.append(next(jobs))),  # type: ignore[misc]
+        for round_ in range(-5, ROUNDS):
+            one, other = new_job(), new_job()
+            taken = {
+                "floor": clocked(lambda: floor.append(data)),
+                "enqueue": clocked(lambda one=one: queue.append(one)),  # type: ignore[misc]
+                "full": clocked(lambda other=other: full.append(other)),  # type: ignore[misc]
+                "floor-ack": clocked(lambda: small.append(ack)),
+                "ack": clocked(lambda one=one: queue.ack([one.id])),  # type: ignore[misc]
+                "port": runner.run(alone(concurrent)),
+                "at-once": runner.run(at_once(concurrent)),
+                "done": taker.microseconds(),
             }
-            ids = iter([job.id for job in queue.waiting(ITEMS)])
-            taken["floor-ack"] = clocked(lambda: small.append(ack))
-            taken["ack"] = clocked(lambda ids=ids: queue.ack([next(ids)]))  # type: ignore[misc]
-            taken["port"] = runner.run(in_turn(port))
-            taken["at-once"] = runner.run(at_once(port))
             for name, peer in others.items():
-                taken[f"put {name}"] = peer.microseconds("put", ITEMS)
-                taken[f"done {name}"] = peer.microseconds("done", ITEMS)
-            queue.append_many([new_job() for _ in range(ITEMS)])
-            taken["done"] = take(queue)
-            if round_ >= 0:  # the first round warms up
+                taken[f"put {name}"] = peer.microseconds("put", 1)
+                taken[f"done {name}"] = peer.microseconds("done", 1)
+            if round_ >= 0:  # the first rounds warm up
                 for name, value in taken.items():
                     samples.setdefault(name, []).append(value)
         runner.run(worker.close(lambda: None))
-    for each in (queue, full, floor, small):
+    for each in (queue, full, port, floor, small):
         each.close()
     return {name: median(values) for name, values in samples.items()}
 
@@ -204,7 +211,7 @@ def opening(folder: Path) -> float:
     def work() -> None:
         open_queue(folder).close()
 
-    return median([clocked(work, 1) for _ in range(OPENINGS)]) / 1000
+    return median([clocked(work) for _ in range(OPENINGS)]) / 1000
 
 
 def syncs(folder: Path) -> dict[str, int]:
