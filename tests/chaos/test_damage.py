@@ -30,4 +30,8 @@ def test_hypothesis_finds_no_damage_that_is_not_detected(rng: Random) -> None:
 
 def test_the_damage_catches_seals_that_nobody_looks_at(seed: int) -> None:
     with any_seal_is_believed():
-        assert part_damage.run(Random(seed), QUICK).violations
+        try:
+            violations = part_damage.run(Random(seed), QUICK).violations
+        except (KeyError, TypeError, ValueError) as error:  # a changed line that is believed can end in a crash, too
+            violations = [repr(error)]
+    assert violations
