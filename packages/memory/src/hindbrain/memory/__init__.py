@@ -1,8 +1,16 @@
 """The behaviours over four verbs: which project this is, what is recalled and shown, what is retained."""
 
+from hindbrain.memory._banks import Access, BankEntry, RetainMode
 from hindbrain.memory._block import GUIDANCE, Block, InjectedItem, render_block
 from hindbrain.memory._checkout import NoProjectError, read_checkout
-from hindbrain.memory._config import MemoryConfig, RecallConfig, RetainConfig, ScopeConfig
+from hindbrain.memory._config import (
+    EnqueueGate,
+    MemoryConfig,
+    ObservationConfig,
+    RecallConfig,
+    RetainConfig,
+    ScopeConfig,
+)
 from hindbrain.memory._identity import Checkout, Project, identify, session_key
 from hindbrain.memory._operation import digest, operation_id
 from hindbrain.memory._projection import iso, project, project_message
@@ -16,17 +24,22 @@ from hindbrain.memory._turns import Shown, TurnKey, Turns, last_user
 
 __all__ = [
     "GUIDANCE",
+    "Access",
+    "BankEntry",
     "Block",
     "Checkout",
+    "EnqueueGate",
     "EntryIndex",
     "InjectedItem",
     "MemoryConfig",
     "NoProjectError",
+    "ObservationConfig",
     "Project",
     "RecallConfig",
     "RecallOutcome",
     "RecallScope",
     "RetainConfig",
+    "RetainMode",
     "ScopeConfig",
     "ScopeFailure",
     "SessionIdentity",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from hindbrain.contracts import Budget, FactType
+from hindbrain.contracts import Budget, FactType, MinScores
+from hindbrain.memory._banks import BankEntry
 
 OWN_TOOLS = (
     "hindsight_retain",
@@ -30,7 +31,8 @@ NOISY_TOOLS = ("read", "grep", "find", "find_files", "ls")
 class RecallConfig:
     """Automatic recall. Budgets and caps are per scope; ``max_query_chars`` counts characters, ``*_tokens`` tokens.
 
-    ``context_turns`` counts messages. ``deadline_ms`` bounds all scopes of one turn together.
+    ``context_turns`` counts messages. ``deadline_ms`` bounds all scopes of one turn together. ``min_scores`` are local
+    floors. ``last_recall_path`` None means ``last-recall.json`` in the host's state folder.
     """
 
     enabled: bool = True
@@ -52,6 +54,18 @@ class RecallConfig:
     deadline_ms: int = 5000
     cache_ttl_ms: int = 60_000
     injection_position: str = "append"
+    min_scores: MinScores = field(factory=MinScores)
+    store_last_recall: bool = False
+    store_last_recall_failures: bool = False
+    last_recall_path: str | None = None
+
+
+@frozen(kw_only=True)
+class EnqueueGate:
+    """A program that may refuse a job before it is queued: ``command`` is its argv, run without a shell."""
+
+    command: tuple[str, ...]
+    timeout_ms: int = 5000
 
 
 @frozen(kw_only=True)
@@ -60,7 +74,8 @@ class RetainConfig:
 
     ``user``, ``assistant`` and ``tool_result`` are subsets of ``text``; ``text``, ``toolCall``, ``thinking``; and
     ``error``, ``summary``, ``content``. The two exclude lists hold exact tool names. ``strip_message`` and
-    ``strip_top_level`` name fields that are left out of each projected message.
+    ``strip_top_level`` name fields that are left out of each projected message. ``flush_interval_ms`` 0 means no flush
+    by the clock. Secrets are always taken out; no setting says otherwise.
     """
 
     enabled: bool = True
@@ -72,6 +87,8 @@ class RetainConfig:
     compact_tool_calls: bool = True
     strip_message: tuple[str, ...] = ("usage", "cost", "responseId")
     strip_top_level: tuple[str, ...] = ("id", "parentId")
+    before_enqueue: EnqueueGate | None = None
+    flush_interval_ms: int = 0
 
 
 @frozen(kw_only=True)
@@ -84,6 +101,22 @@ class ScopeConfig:
     user_scope_tags: tuple[str, ...] | None = None
     """None: the source and harness tags of the hosts; empty: no tag filter on the user bank."""
     share_hosts: bool = True
+    unscoped_recall_banks: tuple[str, ...] = ()
+    """Ids of banks that are recalled without a tag filter."""
+    include_shared_observations: bool = False
+    """Whether the project bank's observations without any tag are recalled too."""
+
+
+@frozen(kw_only=True)
+class ObservationConfig:
+    """What the server makes of what is retained: observations, one set for each row of ``scopes``.
+
+    A row is a list of tags, which may hold placeholders such as ``{projectId}``. ``scopes`` None means the host's own
+    ``harness`` tag and the project's tag, a row each; where ``enabled`` is False jobs carry no scopes at all.
+    """
+
+    enabled: bool = True
+    scopes: tuple[tuple[str, ...], ...] | None = None
 
 
 @frozen(kw_only=True)
@@ -93,6 +126,9 @@ class MemoryConfig:
     enabled: bool = True
     project_bank: str | None = None
     user_bank: str | None = None
+    banks: tuple[BankEntry, ...] = (BankEntry(id=None),)
+    """All banks, the two above among them; the coding bank first unless the settings list them otherwise."""
     recall: RecallConfig = field(factory=RecallConfig)
     retain: RetainConfig = field(factory=RetainConfig)
     scope: ScopeConfig = field(factory=ScopeConfig)
+    observations: ObservationConfig = field(factory=ObservationConfig)
