@@ -81,6 +81,10 @@ def look(files: Files, of: Life, *, whole: bool) -> tuple[list[str], bool]:
     for each, content in found.items():
         if known.get(each) != content:
             broken.append(f"{each} is not what was promised")
+    noticed = not queue.verify().is_sound
+    queue.compact()
+    if _loaded(queue) != found:
+        broken.append("compaction loses jobs or brings some back")
     counts = queue.counts()
     aside = counts.malformed + counts.unsealed
     missing = [job for job in of.waiting if job.id not in found]
@@ -94,7 +98,7 @@ def look(files: Files, of: Life, *, whole: bool) -> tuple[list[str], bool]:
     sealed = [queue.show_dead(letter.id) for letter in queue.dead() if letter.is_sealed]
     if any(job.item.content != of.dead.item.content for job in sealed):
         broken.append("a dead letter is not what it was")
-    return broken, bool(aside) or not queue.verify().is_sound
+    return broken, bool(aside) or noticed
 
 
 def check_bit(rng: Random, finding: Finding, of: Life) -> None:

@@ -13,7 +13,6 @@ from chaos.subjects import LIVES, Life, QueueLife, subject
 
 from hindbrain.store.testing import MemoryLayer, RecordingLayer, replay
 
-
 _ENOUGH = 4
 
 

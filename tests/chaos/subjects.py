@@ -42,6 +42,11 @@ def folder(layer: FileLayer) -> StateDir:
         return StateDir.open(layer, FOLDER)
 
 
+def job_id(number: int) -> str:
+    """As unlike each other as real ones: no flipped bit makes one of another."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, str(number)))
+
+
 class Jobs:
     """Makes jobs that are all different."""
 
@@ -54,7 +59,7 @@ class Jobs:
         number = self._made
         words = f"words {number} " + "x" * (self._rng.choice([0, 40, 700]) if length is None else length)
         return RetainJob(
-            id=str(uuid.UUID(int=number)),
+            id=job_id(number),
             bank="bank",
             item=RetainItem(content=words, document_id=document, update_mode="append", tags=("a",)),
             operation_id=str(uuid.UUID(int=number + 1_000_000)),
@@ -107,9 +112,9 @@ def observe_queue(queue: DurableQueue) -> dict[str, Value]:
     return seen
 
 
-def _says(line: str, job_id: str) -> bool:
+def _says(line: str, name: str) -> bool:
     """Whether a line of a merge is this job's: its number is in both."""
-    return line.split(" ")[1] == str(uuid.UUID(job_id).int)
+    return job_id(int(line.split(" ")[1])) == name
 
 
 class QueueLife:

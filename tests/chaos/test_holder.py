@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from random import Random
 from typing import Any
 
 import pytest
 from chaos import part_holder
-from chaos.finding import QUICK
+from chaos.finding import Finding
+from chaos.nursery import nursery
 from chaos.plants import a_live_holder_is_taken_for_dead, os_lock_is_anybodys
 
 from .conftest import Check
@@ -24,7 +24,10 @@ def test_a_holder_that_is_stopped_costs_others_a_bounded_wait_and_never_a_second
 
 @pytest.mark.parametrize("bug", [os_lock_is_anybodys, a_live_holder_is_taken_for_dead])
 def test_the_stopped_holders_catch_a_lock_that_can_be_stolen(
-    bug: Callable[[], AbstractContextManager[Any]], seed: int
+    bug: Callable[[], AbstractContextManager[Any]],
 ) -> None:
-    with bug():
-        assert part_holder.run(Random(seed), QUICK).violations
+    finding = Finding()
+    with bug(), nursery() as nest:
+        for os_locks in (True, False):
+            part_holder.stopped_holder(nest, finding, os_locks=os_locks)
+    assert finding.violations

@@ -301,6 +301,7 @@ class DurableQueue:
     def compact(self) -> None:
         """Rewrite the log without what is done. It happens by itself once more than half is."""
         with self._fresh(alone=True):
+            self._reader.look_at_done()
             self._put_aside()
             if self._index.state.done or self._index.state.asides:
                 try:

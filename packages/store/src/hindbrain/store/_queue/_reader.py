@@ -95,6 +95,12 @@ class Reader:
         checks = [is_sealed(self._key, self._log.read(place).rstrip(b"\r")) for place in places]
         return len(checks), checks.count(False)
 
+    def look_at_done(self) -> None:
+        """Doubt what is about to be dropped without a seal: where a line break was damaged, the next job is in it."""
+        for place in self._index.state.done:
+            if not is_sealed(self._key, self._log.read(place).rstrip(b"\r")):
+                self._doubt(None, place)
+
     def lines_to_keep(self, job_id: str) -> list[bytes]:
         """The line of a live job; where there are several, one that bears the seal, or all if none does."""
         lines = [self._log.read(place).rstrip(b"\r") + b"\n" for place in self._places(job_id)]
@@ -124,7 +130,7 @@ class Reader:
             self._doubt(job_id, place)
         return None
 
-    def _doubt(self, job_id: str, place: Place) -> None:
+    def _doubt(self, job_id: str | None, place: Place) -> None:
         line = self._log.read(place)
         kind = classify(line, place)
         reason = kind if isinstance(kind, Reason) else Reason.UNSEALED
