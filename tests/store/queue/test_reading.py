@@ -283,3 +283,19 @@ def test_every_item_comes_back_as_it_was(fields: dict[str, Any], open_queue: Ope
     disk = MemoryLayer()
     open_queue(disk).append(job)
     assert open_queue(disk).load(job.id) == job
+
+
+def test_a_job_behind_a_damaged_line_break_of_a_done_one_is_set_aside_before_its_line_is_dropped(
+    open_queue: OpenQueue, make_job: MakeJob, disk: MemoryLayer
+) -> None:
+    queue = open_queue()
+    done, waiting, other = make_job(), make_job(), make_job()
+    queue.append_many([done, waiting, other])
+    queue.ack([done.id])
+    damaged = MemoryLayer.holding({**disk.files(), QUEUE: disk.files()[QUEUE].replace(b"\n", b"*", 1)})
+    later = open_queue(damaged)
+    assert not later.verify().is_sound
+    later.compact()
+    [aside] = later.set_aside()
+    assert waiting.item.content in aside.text
+    assert [job.id for job in later.waiting()] == [other.id]
