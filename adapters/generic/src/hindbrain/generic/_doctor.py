@@ -15,7 +15,7 @@ from attrs import frozen
 
 from hindbrain.contracts import BackendError, Endpoint, EnvToken, HindbrainError, InvalidValueError
 from hindbrain.generic._config import Settings, memory_config
-from hindbrain.generic._open import data_dir, find_project, open_backend, token_policy
+from hindbrain.generic._open import check_destination, data_dir, find_project, open_backend, token_policy
 from hindbrain.memory import recall_scopes
 
 
@@ -101,6 +101,7 @@ async def _local(settings: Settings) -> list[Finding]:
 
 
 async def _server(settings: Settings, *, online: bool) -> list[Finding]:
+    check_destination(settings)
     endpoint = Endpoint.parse(settings["hindsight.baseUrl"])
     policy = token_policy(settings["hindsight.apiKeyRef"])
     found = [Finding(check="server", level="ok", text=f"{endpoint.url}, token by {type(policy).__name__}")]

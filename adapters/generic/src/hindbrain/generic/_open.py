@@ -11,7 +11,7 @@ from pathlib import Path
 from attrs import frozen
 
 from hindbrain.contracts import Backend, Endpoint, EnvToken, HindbrainError, NoAuth, TokenFile, TokenPolicy
-from hindbrain.generic._config import Settings, memory_config
+from hindbrain.generic._config import BY_PATH, Settings, memory_config
 from hindbrain.generic._embedder import OpenAIEmbedder
 from hindbrain.memory import Project, SessionIdentity, identify, read_checkout, session_key
 
@@ -67,9 +67,30 @@ def data_dir(settings: Settings) -> Path:
     return Path(platformdirs.user_data_dir("hindbrain", appauthor=False))
 
 
+def check_destination(settings: Settings) -> None:
+    """Refuse where the server, its key or a bank was named in a way that cannot be read: a guess might be another's.
+
+    Raises:
+        SettingsError: it was; the value is not repeated.
+    """
+    doubtful = sorted(path for path in settings.doubtful if not path.startswith("embedder."))
+    if doubtful:
+        raise SettingsError(
+            f"{doubtful[0]} is refused and nothing was sent: expected {BY_PATH[doubtful[0]].form.words}.",
+            next_step="See `hindbrain config check`.",
+        )
+
+
 def origin_of(settings: Settings) -> str:
-    """The address that operation ids are bound to: the server's URL, or ``local``."""
-    return "local" if settings["backend"] == "local" else Endpoint.parse(settings["hindsight.baseUrl"]).url
+    """The address that operation ids are bound to: the server's URL, or ``local``.
+
+    Raises:
+        SettingsError: the server is named in a way that is refused.
+    """
+    if settings["backend"] == "local":
+        return "local"
+    check_destination(settings)
+    return Endpoint.parse(settings["hindsight.baseUrl"]).url
 
 
 def _embedder(settings: Settings) -> OpenAIEmbedder | None:
@@ -98,6 +119,7 @@ async def open_backend(settings: Settings) -> AsyncIterator[Backend]:
     else:
         from hindbrain.client import ClientConfig, HindsightClient
 
+        check_destination(settings)
         embedder = None
         backend = HindsightClient(
             Endpoint.parse(settings["hindsight.baseUrl"]),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-from pathlib import Path
 from typing import Any
 
 import attrs
 
-from hindbrain.contracts import Endpoint, InvalidValueError
 from hindbrain.generic._cli._run import Options, finish, run, settings_for
-from hindbrain.generic._config import Settings
+from hindbrain.generic._config import Settings, plain
 from hindbrain.generic._doctor import examine
 from hindbrain.generic._envelope import Envelope, Exit
 
@@ -47,33 +45,17 @@ def doctor(options: Options, *, online: bool) -> None:
     run("doctor", options, work)
 
 
-def _plain(value: object) -> Any:
-    return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
-
-
-def _refusals(settings: Settings) -> dict[str, str]:
-    """What is wrong with each address that is refused. Such a one may hold a password, so it is never shown."""
-    found: dict[str, str] = {}
-    for path in ("hindsight.baseUrl", "embedder.baseUrl"):
-        if settings[path] is not None:
-            try:
-                Endpoint.parse(settings[path], field=path)
-            except InvalidValueError as error:
-                found[path] = str(error)
-    return found
-
-
 def config_show(options: Options, *, origin: bool) -> None:
     """Print every effective setting as it would stand in a file; ``origin`` adds where it came from."""
     settings = settings_for(options)
-    refusals = _refusals(settings)
-    shown = {p: "(refused)" if p in refusals else _plain(setting.value) for p, setting in settings.values.items()}
+    doubtful = settings.doubtful
+    shown = {p: "(refused)" if p in doubtful else plain(setting.value) for p, setting in settings.values.items()}
+    origins = {path: doubtful.get(path, setting.origin) for path, setting in settings.values.items()}
     data: dict[str, Any] = {"settings": shown}
     if origin:
-        data["origins"] = {path: setting.origin for path, setting in settings.values.items()}
+        data["origins"] = origins
     lines = [
-        f"{path} = {json.dumps(shown[path], ensure_ascii=False)}" + (f"    ({setting.origin})" if origin else "")
-        for path, setting in settings.values.items()
+        f"{path} = {json.dumps(value, ensure_ascii=False)}" + (f"    ({origins[path]})" if origin else "")
+        for path, value in shown.items()
     ]
-    warnings = (*settings.warnings, *refusals.values())
-    finish(Envelope(command="config show", data=data, text="\n".join(lines), warnings=warnings), options)
+    finish(Envelope(command="config show", data=data, text="\n".join(lines), warnings=settings.warnings), options)

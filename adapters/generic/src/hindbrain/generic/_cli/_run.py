@@ -41,10 +41,11 @@ def places(options: Options) -> Places:
 def settings_for(options: Options) -> Settings:
     """The effective settings; what stands on the command line wins."""
     settings = load_settings(places(options), os.environ)
-    said = {"backend": options.backend, "dataDir": options.data_dir}
+    folder = None if options.data_dir is None else str(Path(options.data_dir).expanduser().absolute())
+    said = {"backend": options.backend, "dataDir": folder}
     given = merge([Layer(origin="command line", values={k: v for k, v in said.items() if v is not None})])
     over = {path: setting for path, setting in given.values.items() if setting.origin == "command line"}
-    return evolve(settings, values={**settings.values, **over})
+    return evolve(settings, values={**settings.values, **over}, warnings=(*settings.warnings, *given.warnings))
 
 
 def finish(envelope: Envelope, options: Options) -> None:

@@ -1,19 +1,33 @@
 """Settings: one table of keys, layers of values, and where each value came from."""
 
-from hindbrain.generic._config._keys import BY_PATH, KEYS, Key
+from hindbrain.generic._config._files import FileRead, read
+from hindbrain.generic._config._form import Form, FormError
+from hindbrain.generic._config._key import Key
+from hindbrain.generic._config._keys import ALIASES, BY_PATH, KEYS
 from hindbrain.generic._config._load import Places, load_settings
 from hindbrain.generic._config._merge import Layer, Setting, Settings, merge
-from hindbrain.generic._config._typed import memory_config
+from hindbrain.generic._config._plain import plain
+from hindbrain.generic._config._trust import Trust, TrustStore
+from hindbrain.generic._config._typed import bank_entries, memory_config
 
 __all__ = [
+    "ALIASES",
     "BY_PATH",
     "KEYS",
+    "FileRead",
+    "Form",
+    "FormError",
     "Key",
     "Layer",
     "Places",
     "Setting",
     "Settings",
+    "Trust",
+    "TrustStore",
+    "bank_entries",
     "load_settings",
     "memory_config",
     "merge",
+    "plain",
+    "read",
 ]

@@ -8,24 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hindbrain.generic._config._keys import KEYS, Key
+from hindbrain.generic._config._key import Key
+from hindbrain.generic._config._keys import KEYS
 from hindbrain.generic._config._merge import Layer
 
-_YES = frozenset({"1", "true", "yes", "on"})
-_NO = frozenset({"0", "false", "no", "off"})
+_REFERENCE = "HINDSIGHT_API_KEY_REF"
 _KEY_VARIABLES = ("HINDSIGHT_API_KEY", "HINDSIGHT_API_TOKEN")
-
-
-def _parse(key: Key, text: str) -> object:
-    """A variable's text as the JSON value it stands for; what does not parse stays text and is refused by the key."""
-    low = text.strip().lower()
-    if isinstance(key.default, bool):
-        return True if low in _YES else False if low in _NO else text
-    if isinstance(key.default, int):
-        return int(low) if low.isascii() and low.isdecimal() else text
-    if isinstance(key.default, tuple):
-        return [part.strip() for part in text.split(",") if part.strip()]
-    return text.strip()
+_SWITCHES_ON = {"banks.user.bankId": "banks.user.enabled"}
+"""The seeds' variables that name a bank switch it on as well."""
 
 
 def _layers(environ: Mapping[str, str], names: Mapping[str, Key]) -> list[Layer]:
@@ -33,7 +23,9 @@ def _layers(environ: Mapping[str, str], names: Mapping[str, Key]) -> list[Layer]
     for name, key in names.items():
         text = environ.get(name, "")
         if text.strip():
-            values: dict[str, Any] = {key.path: _parse(key, text)}
+            values: dict[str, Any] = {key.path: key.form.parse(text)}
+            if name in key.env and key.path in _SWITCHES_ON:
+                values[_SWITCHES_ON[key.path]] = True
             found.append(Layer(origin=f"environment {name}", values=values))
     return found
 
@@ -41,10 +33,12 @@ def _layers(environ: Mapping[str, str], names: Mapping[str, Key]) -> list[Layer]
 def shared_layers(environ: Mapping[str, str]) -> list[Layer]:
     """The ``HINDSIGHT_*`` names that other tools of the ecosystem read too. A key's variable is named, never read."""
     names = {name: key for key in KEYS for name in key.env if name.startswith("HINDSIGHT_")}
+    named = environ.get(_REFERENCE, "").strip()
+    references = [(_REFERENCE, named)] if named else []
+    references += [(name, name) for name in _KEY_VARIABLES if environ.get(name, "").strip()]
     refs = [
-        Layer(origin=f"environment {name}", values={"hindsight.apiKeyRef": f"env:{name}"})
-        for name in _KEY_VARIABLES
-        if environ.get(name, "").strip()
+        Layer(origin=f"environment {name}", values={"hindsight.apiKeyRef": f"env:{variable}"})
+        for name, variable in references
     ]
     return [*_layers(environ, names), *refs]
 

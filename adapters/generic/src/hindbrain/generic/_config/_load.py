@@ -8,8 +8,9 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from hindbrain.generic._config._environ import own_layers, shared_layers
-from hindbrain.generic._config._files import ecosystem_layer, first_of, read_file
-from hindbrain.generic._config._merge import Settings, merge
+from hindbrain.generic._config._files import ecosystem_layer, first_of, read
+from hindbrain.generic._config._merge import Layer, Settings, merge
+from hindbrain.generic._config._trust import Trust, TrustStore
 
 
 @frozen(kw_only=True)
@@ -21,27 +22,50 @@ class Places:
     project_dir: Path | None = None
     """The project's own folder for us, such as ``<root>/.hindbrain``; None outside a project."""
 
+    @property
+    def global_file(self) -> Path:
+        """The user's settings for every project."""
+        return first_of(self.config_dir)
+
+    @property
+    def project_file(self) -> Path | None:
+        """The project's own settings."""
+        return None if self.project_dir is None else first_of(self.project_dir)
+
+    @property
+    def trust(self) -> TrustStore:
+        """What the user has said about files of projects."""
+        return TrustStore(self.config_dir / "trusted")
+
+    def ecosystem_file(self, environ: Mapping[str, str]) -> Path:
+        """The file that the official integrations share."""
+        return Path(environ.get("HINDSIGHT_CONFIG") or self.home / ".hindsight/coding-agent.json")
+
+
+def _project_layer(places: Places) -> tuple[Layer | None, list[str | None]]:
+    if places.project_file is None:
+        return None, []
+    found = read(places.project_file)
+    trust = places.trust.of(found)
+    changed = (
+        f"project file {found.path} was changed since you trusted it, so that its own word counts only for what is"
+        " harmless. Look at it, then run `hindbrain trust`."
+    )
+    layer = found.layer("project file", trusted=trust is Trust.TRUSTED)
+    return layer, [found.warning("project file"), changed if trust is Trust.CHANGED else None]
+
 
 def load_settings(places: Places, environ: Mapping[str, str]) -> Settings:
     """Read all layers, lowest first: defaults, the ecosystem's file and variables, global, project, our variables.
 
+    Of a project's file that is not trusted only what is safe counts.
+
     Source: decisions.md, "Configuration and trust".
     """
-    ecosystem, said = ecosystem_layer(
-        Path(environ.get("HINDSIGHT_CONFIG") or places.home / ".hindsight/coding-agent.json")
-    )
-    everywhere, said_too = read_file(first_of(places.config_dir), origin="global file")
-    here, said_last = (
-        (None, None)
-        if places.project_dir is None
-        else read_file(first_of(places.project_dir), origin="project file", trusted=False)
-    )
-    layers = [
-        *([ecosystem] if ecosystem else []),
-        *shared_layers(environ),
-        *([everywhere] if everywhere else []),
-        *([here] if here else []),
-        *own_layers(environ),
-    ]
-    settings = merge(layers)
-    return evolve(settings, warnings=(*filter(None, (said, said_too, said_last)), *settings.warnings))
+    ecosystem, said = ecosystem_layer(places.ecosystem_file(environ))
+    everywhere = read(places.global_file)
+    here, said_here = _project_layer(places)
+    layers = [ecosystem, *shared_layers(environ), everywhere.layer("global file"), here, *own_layers(environ)]
+    settings = merge(layer for layer in layers if layer is not None)
+    said_all = [text for text in (said, everywhere.warning("global file"), *said_here) if text]
+    return evolve(settings, warnings=(*said_all, *settings.warnings))

@@ -6,10 +6,16 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from attrs import field, frozen
-from pydantic import ValidationError
+from attrs import Factory, define, field, frozen
 
-from hindbrain.generic._config._keys import BY_PATH, KEYS, Key
+from hindbrain.generic._config._form import FormError
+from hindbrain.generic._config._key import Key
+from hindbrain.generic._config._keys import BY_PATH, KEYS, RESERVED
+
+_MOST_UNKNOWN = 10
+_SCHEMA = "$schema"
+_DESTINATIONS = ("hindsight.baseUrl", "hindsight.apiKeyRef", "banks", "embedder.")
+_NAME_SHOWN = 80
 
 
 @frozen(kw_only=True)
@@ -31,10 +37,20 @@ class Setting:
 
 @frozen(kw_only=True)
 class Settings:
-    """All effective settings by key path, and what had to be said while reading them."""
+    """All effective settings by key path, and what had to be said while reading them.
+
+    ``refused`` are the keys whose last word, from a layer that may say it, had the wrong form, and the origin of that
+    word: the value of the layer below stands, which is not what was asked for.
+    """
 
     values: Mapping[str, Setting]
     warnings: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(factory=dict)
+
+    @property
+    def doubtful(self) -> Mapping[str, str]:
+        """Of the refused keys those by which memory would go somewhere else than was meant: nothing may be sent."""
+        return {path: origin for path, origin in self.refused.items() if path.startswith(_DESTINATIONS)}
 
     def __getitem__(self, path: str) -> Any:
         """The effective value of a key."""
@@ -42,46 +58,95 @@ class Settings:
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Key paths and values of a nested object; a known key ends the descent, whatever its value is."""
+    """Key paths and values of a nested object.
+
+    A known key ends the descent, whatever its value is, unless other keys lie below it and its value is an object.
+    """
     for name, value in tree.items():
         path = f"{prefix}{name}"
-        if isinstance(value, Mapping) and path not in BY_PATH:
+        if isinstance(value, Mapping) and (path not in BY_PATH or path in _HAS_KEYS_BELOW):
             yield from flatten(value, f"{path}.")
-        else:
+        elif path != _SCHEMA:
             yield path, value
 
 
-def _unknown(path: str, origin: str) -> str:
-    if any(known.startswith(f"{path}.") for known in BY_PATH):
-        return f"{origin}: {path} was dropped: expected an object with its keys."
-    near = difflib.get_close_matches(path, BY_PATH, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    return f"{origin}: the key {path[:80]!r} is not known and was passed over.{hint}"
-
-
-def _read(key: Key, value: object, layer: Layer) -> Setting | str:
-    if not layer.trusted and not key.project_safe:
-        return f"{layer.origin}: {key.path} may not be set by a project's file and was passed over."
-    try:
-        return Setting(value=key.read(value), origin=layer.origin)
-    except ValidationError:
-        return f"{layer.origin}: {key.path} was dropped: expected {key.form}."
+_HAS_KEYS_BELOW = frozenset(a for a in BY_PATH for b in BY_PATH if b.startswith(f"{a}."))
 
 
 def merge(layers: Iterable[Layer]) -> Settings:
     """Merge layers, later ones winning key by key; lists are replaced whole.
 
     A value of the wrong form is dropped with a warning that names key and form, never the value, and the layer below
-    keeps the word.
+    keeps the word. A list of banks takes the place of the two slots that lower layers filled.
     """
-    values = {key.path: Setting(value=key.default) for key in KEYS}
-    warnings: dict[str, None] = {}
+    merging = _Merging()
     for layer in layers:
-        for path, raw in flatten(layer.values):
-            key = BY_PATH.get(path)
-            got = _unknown(path, layer.origin) if key is None else _read(key, raw, layer)
-            if isinstance(got, Setting):
-                values[path] = got
+        merging.take(layer)
+    return Settings(values=merging.values, warnings=tuple(merging.warnings), refused=merging.refused)
+
+
+@define
+class _Merging:
+    values: dict[str, Setting] = Factory(lambda: {key.path: Setting(value=key.default) for key in KEYS})
+    warnings: dict[str, None] = Factory(dict)
+    refused: dict[str, str] = Factory(dict)
+
+    def take(self, layer: Layer) -> None:
+        unknown: list[str] = []
+        closed: list[str] = []
+        for key, path, raw in _in_order(layer):
+            if key is None:
+                unknown.append(path)
+            elif layer.trusted or key.project_safe:
+                self._set(key, raw, layer.origin)
             else:
-                warnings[got] = None
-    return Settings(values=values, warnings=tuple(warnings))
+                closed.append(key.path)
+        if closed:
+            self._say(
+                f"{layer.origin}: passed over, since these count in a project's file only after `hindbrain trust`:"
+                f" {', '.join(closed)}."
+            )
+        for path in unknown[:_MOST_UNKNOWN]:
+            self._say(_unknown(path, layer.origin))
+        if len(unknown) > _MOST_UNKNOWN:
+            self._say(f"{layer.origin}: {len(unknown) - _MOST_UNKNOWN} more keys are not known and were passed over.")
+
+    def _set(self, key: Key, raw: object, origin: str) -> None:
+        try:
+            value, said = key.read_leniently(raw)
+        except FormError:
+            self.refused[key.target] = origin
+            self._say(f"{origin}: {key.path} was dropped: expected {key.form.words}.")
+            return
+        for text in said:
+            self._say(f"{origin}: {text}")
+        for path in self.values if key.target in _HAS_KEYS_BELOW else ():
+            if path.startswith(f"{key.target}."):
+                self.values[path] = Setting(value=BY_PATH[path].default)
+                self.refused.pop(path, None)
+        self.values[key.target] = Setting(value=value, origin=origin)
+        self.refused.pop(key.target, None)
+
+    def _say(self, text: str) -> None:
+        self.warnings[text] = None
+
+
+def _in_order(layer: Layer) -> list[tuple[Key | None, str, object]]:
+    """A layer's keys: older names first, then keys that others lie below, so that the closer word is the last."""
+    found = [(BY_PATH.get(path), path, raw) for path, raw in flatten(layer.values) if not path.startswith(RESERVED)]
+    return sorted(found, key=lambda item: _rank(item[0]))
+
+
+def _rank(key: Key | None) -> int:
+    if key is None:
+        return 2
+    return 0 if key.alias_of else 1 if key.path in _HAS_KEYS_BELOW else 2
+
+
+def _unknown(path: str, origin: str) -> str:
+    if any(known.startswith(f"{path}.") for known in BY_PATH):
+        return f"{origin}: {path} was dropped: expected an object with its keys."
+    shown = path[:_NAME_SHOWN]
+    near = difflib.get_close_matches(shown, BY_PATH, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"{origin}: the key {shown!r} is not known and was passed over.{hint}"
