@@ -1,5 +1,7 @@
 """Settings: one table of keys, layers of values, and where each value came from."""
 
+from hindbrain.generic._config._check import conflicts
+from hindbrain.generic._config._edit import SettingsFileError, changed, save
 from hindbrain.generic._config._files import FileRead, read
 from hindbrain.generic._config._form import Form, FormError
 from hindbrain.generic._config._key import Key
@@ -7,6 +9,7 @@ from hindbrain.generic._config._keys import ALIASES, BY_PATH, KEYS
 from hindbrain.generic._config._load import Places, load_settings
 from hindbrain.generic._config._merge import Layer, Setting, Settings, merge
 from hindbrain.generic._config._plain import plain
+from hindbrain.generic._config._schema import schema
 from hindbrain.generic._config._trust import Trust, TrustStore
 from hindbrain.generic._config._typed import bank_entries, memory_config
 
@@ -22,12 +25,17 @@ __all__ = [
     "Places",
     "Setting",
     "Settings",
+    "SettingsFileError",
     "Trust",
     "TrustStore",
     "bank_entries",
+    "changed",
+    "conflicts",
     "load_settings",
     "memory_config",
     "merge",
     "plain",
     "read",
+    "save",
+    "schema",
 ]

@@ -56,7 +56,7 @@ class _Banks(Form):
     def read(self, value: object) -> tuple[BankEntry, ...]:
         entries, said = self.read_leniently(value)
         if said:
-            raise FormError(said[0])
+            raise FormError(self.words)
         return entries
 
     def read_leniently(self, value: object) -> tuple[tuple[BankEntry, ...], tuple[str, ...]]:
