@@ -11,6 +11,7 @@ import click
 from hindbrain.generic._cli._common import EPILOG, common, options_of
 from hindbrain.generic._cli._governance_group import mode, opt_out, tag
 from hindbrain.generic._cli._queue_group import queue
+from hindbrain.generic._cli._settings_group import config, trust, untrust
 from hindbrain.generic._cli._usage import JSON, Commands
 
 
@@ -126,20 +127,5 @@ def doctor(online: bool, **kwargs: Any) -> None:
     command(options_of(kwargs), online=online)
 
 
-@main.group()
-def config() -> None:
-    """Look at the settings."""
-
-
-@config.command("show", epilog=EPILOG)
-@click.option("--origin", is_flag=True, help="Say where each value came from.")
-@common
-def config_show(origin: bool, **kwargs: Any) -> None:
-    """Print every effective setting."""
-    from hindbrain.generic._cli._inspect import config_show as command
-
-    command(options_of(kwargs), origin=origin)
-
-
-for command in (queue, mode, opt_out, tag):
+for command in (config, trust, untrust, queue, mode, opt_out, tag):
     main.add_command(command)

@@ -1,15 +1,13 @@
-"""``hindbrain doctor | config show`` and the versions: commands that only look."""
+"""``hindbrain doctor`` and the versions: commands that only look."""
 
 from __future__ import annotations
 
 import importlib.metadata
-import json
-from typing import Any
 
 import attrs
 
-from hindbrain.generic._cli._run import Options, finish, run, settings_for
-from hindbrain.generic._config import Settings, plain
+from hindbrain.generic._cli._run import Options, finish, run
+from hindbrain.generic._config import Settings
 from hindbrain.generic._doctor import examine
 from hindbrain.generic._envelope import Envelope, Exit
 
@@ -43,19 +41,3 @@ def doctor(options: Options, *, online: bool) -> None:
         )
 
     run("doctor", options, work)
-
-
-def config_show(options: Options, *, origin: bool) -> None:
-    """Print every effective setting as it would stand in a file; ``origin`` adds where it came from."""
-    settings = settings_for(options)
-    doubtful = settings.doubtful
-    shown = {p: "(refused)" if p in doubtful else plain(setting.value) for p, setting in settings.values.items()}
-    origins = {path: doubtful.get(path, setting.origin) for path, setting in settings.values.items()}
-    data: dict[str, Any] = {"settings": shown}
-    if origin:
-        data["origins"] = origins
-    lines = [
-        f"{path} = {json.dumps(value, ensure_ascii=False)}" + (f"    ({origins[path]})" if origin else "")
-        for path, value in shown.items()
-    ]
-    finish(Envelope(command="config show", data=data, text="\n".join(lines), warnings=settings.warnings), options)

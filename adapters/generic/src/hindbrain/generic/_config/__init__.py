@@ -2,13 +2,13 @@
 
 from hindbrain.generic._config._check import conflicts
 from hindbrain.generic._config._edit import SettingsFileError, changed, save
-from hindbrain.generic._config._files import FileRead, read
+from hindbrain.generic._config._files import FileRead, parse, read
 from hindbrain.generic._config._form import Form, FormError
 from hindbrain.generic._config._key import Key
-from hindbrain.generic._config._keys import ALIASES, BY_PATH, KEYS
+from hindbrain.generic._config._keys import ALIASES, BY_PATH, KEYS, RESERVED
 from hindbrain.generic._config._load import Places, load_settings
-from hindbrain.generic._config._merge import Layer, Setting, Settings, merge
-from hindbrain.generic._config._plain import plain
+from hindbrain.generic._config._merge import Layer, Setting, Settings, flatten, merge
+from hindbrain.generic._config._plain import holds_secret, plain
 from hindbrain.generic._config._schema import schema
 from hindbrain.generic._config._trust import Trust, TrustStore
 from hindbrain.generic._config._typed import bank_entries, memory_config
@@ -17,6 +17,7 @@ __all__ = [
     "ALIASES",
     "BY_PATH",
     "KEYS",
+    "RESERVED",
     "FileRead",
     "Form",
     "FormError",
@@ -31,9 +32,12 @@ __all__ = [
     "bank_entries",
     "changed",
     "conflicts",
+    "flatten",
+    "holds_secret",
     "load_settings",
     "memory_config",
     "merge",
+    "parse",
     "plain",
     "read",
     "save",

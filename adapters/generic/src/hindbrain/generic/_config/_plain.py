@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from hindbrain.contracts import scrub
 from hindbrain.memory import BankEntry, EnqueueGate
 
 
@@ -22,3 +24,9 @@ def plain(value: object) -> Any:
             return str(value)
         case _:
             return value
+
+
+def holds_secret(value: object) -> bool:
+    """Whether something in a value looks like a key or password: such a value is neither written nor shown."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return scrub(text) != text

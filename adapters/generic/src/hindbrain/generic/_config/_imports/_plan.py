@@ -17,7 +17,7 @@ from hindbrain.generic._config._imports._hindsight import read_hindsight
 from hindbrain.generic._config._imports._smart_compact import read_smart_compact
 from hindbrain.generic._config._keys import BY_PATH
 from hindbrain.generic._config._merge import flatten
-from hindbrain.generic._config._plain import plain
+from hindbrain.generic._config._plain import holds_secret, plain
 
 _HOSTS = (".pi", ".omp")
 _AMONG_OTHERS = ("settings.json", "ext_settings.json")
@@ -98,6 +98,9 @@ class _Planning:
                 new, said = _value(item)
             except FormError as error:
                 self.left[f"{source}: {item.was} is not taken over: {item.path} expects {error}."] = None
+                continue
+            if holds_secret(new):
+                self.left[f"{source}: {item.was} is not taken over: it looks like a secret."] = None
                 continue
             self.left |= {f"{source}: {text}": None for text in said}
             before = self.changes.get(item.path)
