@@ -105,6 +105,27 @@ def test_only_keys_marked_safe_count_from_an_untrusted_layer(key: Any) -> None:
         ("hindsight.timeoutMs", 999),
         ("hindsight.apiKeyRef", "sk-live-not-a-reference"),
         ("hindsight.baseUrl", None),
+        ("hindsight.baseUrl", "http://h.example.com"),
+        ("dataDir", "banks"),
+        ("banks.user.bankId", "../all"),
+        ("banks.user.bankId", "-a"),
+        ("banks.project.retain.mode", "sometimes"),
+        ("scope.userScopeTags", ["a", 1]),
+        ("scope.unscopedRecallBanks", ["a", "b/c"]),
+        ("observations.enabled", "true"),
+        ("observations.scopes", ["a"]),
+        ("observations.scopes", [["a"], []]),
+        ("observations.scopes", [["a", 1]]),
+        ("recall.roles", ["user", "robot"]),
+        ("recall.minScores.semantic", "0.5"),
+        ("recall.minScores.semantic", True),
+        ("recall.minScores.final", float("nan")),
+        ("recall.minScores.keyword", float("inf")),
+        ("recall.queryTimestamp", "yesterday"),
+        ("recall.cacheTtlMs", 0),
+        ("recall.storeLastRecall", 1),
+        ("retain.flushIntervalMs", -1),
+        ("retain.beforeEnqueue", {"command": ["x"], "shell": True}),
         ("recall", 7),
     ],
 )
@@ -199,12 +220,81 @@ def test_the_environment_names_the_token_and_its_value_is_never_read(places: Pla
         ("PI_HINDSIGHT_ENABLED", "no", "enabled", False),
         ("PI_HINDSIGHT_ENABLED", "maybe", "enabled", True),
         ("HINDBRAIN_RECALL_TOP_K", "²", "recall.topK", 8),
+        ("HINDBRAIN_RECALL_TOP_K", "9" * 5000, "recall.topK", 8),
+        ("HINDBRAIN_OBSERVATIONS_SCOPES", '[["a"], ["b"]]', "observations.scopes", (("a",), ("b",))),
+        ("HINDBRAIN_OBSERVATIONS_SCOPES", "[" * 5000, "observations.scopes", None),
+        ("HINDSIGHT_API_KEY_REF", "MY_KEY", "hindsight.apiKeyRef", "env:MY_KEY"),
+        ("HINDSIGHT_API_KEY_REF", "my key", "hindsight.apiKeyRef", None),
+        ("PI_HINDSIGHT_MIN_RERANKER", "0.2", "recall.minScores.reranker", 0.2),
+        ("PI_HINDSIGHT_MIN_RERANKER", " ", "recall.minScores.reranker", None),
+        ("PI_HINDSIGHT_MIN_SEMANTIC", "much", "recall.minScores.semantic", None),
+        ("PI_HINDSIGHT_MIN_SEMANTIC", "nan", "recall.minScores.semantic", None),
     ],
 )
 def test_environment_variables_are_read_in_the_keys_form(
     places: Places, name: str, text: str, path: str, value: Any
 ) -> None:
     assert load_settings(places, {name: text})[path] == value
+
+
+FLOORS = ("semantic", "keyword", "reranker", "final")
+
+
+def floors(settings: Settings) -> dict[str, float]:
+    found = memory_config(settings).recall.min_scores
+    return {name: value for name in FLOORS if (value := getattr(found, name)) is not None}
+
+
+@pytest.mark.req("S0-floors-002", "S0-floors-003")
+def test_floors_are_four_numbers_of_the_file_and_a_fifth_is_told(places: Places) -> None:
+    write(places.config_dir, json.dumps({"recall": {"minScores": {**dict.fromkeys(FLOORS, 0.5), "other": 0.5}}}))
+    settings = load_settings(places, {})
+    assert floors(settings) == dict.fromkeys(FLOORS, 0.5)
+    assert settings.values["recall.minScores.reranker"].origin.endswith("hindbrain.json")
+    (warning,) = settings.warnings
+    assert "recall.minScores.other" in warning
+
+
+@pytest.mark.req("S0-floors-004", "S0-floors-005")
+def test_the_two_variables_win_over_the_file_and_leave_the_other_floors(places: Places) -> None:
+    write(places.config_dir, json.dumps({"recall": {"minScores": {"reranker": 0.5, "keyword": 0.1}}}))
+    variables = {"PI_HINDSIGHT_MIN_RERANKER": "0.2", "PI_HINDSIGHT_MIN_SEMANTIC": "0.3"}
+    assert floors(load_settings(places, variables)) == {"reranker": 0.2, "semantic": 0.3, "keyword": 0.1}
+    settings = load_settings(places, {"PI_HINDSIGHT_MIN_RERANKER": "hunter2"})
+    assert floors(settings) == {"reranker": 0.5, "keyword": 0.1}
+    assert "PI_HINDSIGHT_MIN_RERANKER" in settings.warnings[0]
+    assert "hunter2" not in settings.warnings[0]
+
+
+@pytest.mark.req("S0-floors-006")
+def test_the_seeds_name_no_variable_for_the_other_two_floors(places: Places) -> None:
+    assert floors(load_settings(places, {"PI_HINDSIGHT_MIN_FINAL": "0.9", "PI_HINDSIGHT_MIN_KEYWORD": "0.9"})) == {}
+
+
+@pytest.mark.req("S0-scopes-017")
+def test_observation_scopes_are_kept_as_they_are_written(places: Places) -> None:
+    write(places.config_dir, '{"observations": {"enabled": true, "scopes": [["harness:pi"], ["repo:{repoKey}"]]}}')
+    found = memory_config(load_settings(places, {})).observations
+    assert (found.enabled, found.scopes) == (True, (("harness:pi",), ("repo:{repoKey}",)))
+
+
+def test_the_seeds_variable_of_the_users_bank_switches_it_on(places: Places) -> None:
+    write(places.config_dir, '{"banks": {"user": {"bankId": "a", "enabled": false}}}')
+    assert memory_config(load_settings(places, {})).user_bank is None
+    assert memory_config(load_settings(places, {"PI_HINDSIGHT_USER_BANK_ID": "b"})).user_bank == "b"
+
+
+def test_settings_of_a_part_that_is_not_built_yet_are_left_alone() -> None:
+    assert merge([Layer(origin="file", values={"observe": {"passive": True}, "$schema": "x"})]) == merge([])
+
+
+def test_a_file_of_nothing_but_strange_keys_is_told_in_a_few_lines() -> None:
+    layer = Layer(origin="project file", values={f"strange{n}": n for n in range(5000)}, trusted=False)
+    assert len(merge([layer]).warnings) == 11
+
+
+def test_every_setting_has_a_line_about_itself() -> None:
+    assert [key.path for key in KEYS if not key.about.endswith(".") or "|" in key.about + key.form.words] == []
 
 
 def test_a_token_in_the_ecosystems_file_is_not_taken_over(places: Places) -> None:
@@ -255,6 +345,23 @@ def values_of(settings: Settings) -> str:
         ("recall.topK", 1),
         ("recall.deadlineMs", 100),
         ("recall.injectionPosition", "prepend"),
+        ("recall.cacheTtlMs", 1),
+        ("recall.minScores.semantic", 0.5),
+        ("recall.minScores.keyword", 0),
+        ("recall.minScores.reranker", -1.5),
+        ("recall.minScores.final", 2),
+        ("recall.storeLastRecall", True),
+        ("recall.storeLastRecallFailures", True),
+        ("recall.lastRecallPath", "x.json"),
+        ("banks", []),
+        ("banks.project.enabled", False),
+        ("banks.project.retain.mode", "decision"),
+        ("scope.unscopedRecallBanks", ["b"]),
+        ("scope.includeSharedObservations", True),
+        ("observations.enabled", False),
+        ("observations.scopes", [["a", "b"], ["{projectId}"]]),
+        ("retain.beforeEnqueue", {"command": ["x"], "timeoutMs": 1}),
+        ("retain.flushIntervalMs", 1),
         ("retain.enabled", False),
         ("retain.content.user", []),
         ("retain.content.assistant", []),
