@@ -61,7 +61,6 @@ def test_a_list_of_banks_is_taken_with_what_is_of_the_right_form() -> None:
     assert memory_config(merge([Layer(origin="x", values={"banks": change.new})])).project_bank == "a"
 
 
-@pytest.mark.req("S0-router-030")
 @pytest.mark.parametrize("name", ["userRetain", "globalRetain"])
 def test_the_router_of_old_becomes_explicit_only(name: str) -> None:
     assert new(hindsight({name: {"mode": "router"}})) == {"banks.user.retain.mode": "explicit-only"}
