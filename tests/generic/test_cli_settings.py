@@ -339,3 +339,13 @@ def test_the_seeds_defaults_stand_in_the_settings(run: Run) -> None:
     }
     assert {path: shown["settings"][path] for path in expected} == expected
     assert {shown["origins"][path] for path in expected} == {"default"}
+
+
+@pytest.mark.parametrize("command", ["trust", "untrust"])
+def test_a_store_of_trust_that_cannot_be_written_is_told(run: Run, home: Path, theirs: Path, command: str) -> None:
+    write(theirs, {"backend": "hindsight"})
+    write(home / "config/trusted", "no folder")
+    done = run(command, *(["--yes"] if command == "trust" else []))
+    assert done.exit_code == 3
+    assert "could not be" in done.stderr
+    assert setting(run, "backend") == "local"

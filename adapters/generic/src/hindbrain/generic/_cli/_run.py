@@ -38,6 +38,11 @@ def places(options: Options) -> Places:
     return Places(home=Path.home(), config_dir=Path(config_dir), project_dir=root / ".hindbrain" if root else None)
 
 
+def ecosystem_file(where: Places) -> Path:
+    """The settings file that the official integrations share, which a variable may name."""
+    return where.ecosystem_file(os.environ)
+
+
 def settings_for(options: Options) -> Settings:
     """The effective settings; what stands on the command line wins."""
     settings = load_settings(places(options), os.environ)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from typing import Any
 
 from hindbrain.contracts import HindbrainError
-from hindbrain.generic._cli._run import Options, finish, places, settings_for
+from hindbrain.generic._cli._run import Options, ecosystem_file, finish, places, settings_for
 from hindbrain.generic._config import (
     RESERVED,
     FileRead,
@@ -73,7 +72,7 @@ def config_check(options: Options) -> None:
 
 def _files(where: Places) -> list[tuple[FileRead, str]]:
     """Each file that settings may lie in, and how it stands."""
-    found = [read(where.ecosystem_file(os.environ)), read(where.global_file)]
+    found = [read(ecosystem_file(where)), read(where.global_file)]
     rows = [(file, "broken" if file.problem else "absent" if file.values is None else "read") for file in found]
     if where.project_file is not None:
         here = read(where.project_file)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import attrs
 import click
 
-from hindbrain.generic._cli._run import Options, settings_for
+from hindbrain.generic._cli._run import Options, ecosystem_file, settings_for
 from hindbrain.generic._cli._settings import finish_with
 from hindbrain.generic._config import (
     BY_PATH,
@@ -137,7 +136,7 @@ def config_import(options: Options, sources: tuple[Path, ...], *, project: bool,
 def _sources(where: Places, *, project: bool) -> tuple[Path, ...]:
     if project and where.project_dir is not None:
         return project_sources(where.project_dir.parent)
-    return global_sources(where.home, where.ecosystem_file(os.environ))
+    return global_sources(where.home, ecosystem_file(where))
 
 
 def _imported(made: Plan, target: Path, files: list[Path], warnings: list[str], *, yes: bool) -> Envelope:
