@@ -81,6 +81,7 @@ def test_only_keys_marked_safe_count_from_an_untrusted_layer(key: Any) -> None:
     dangerous = (
         "hindsight.baseUrl",
         "hindsight.apiKeyRef",
+        "recall.enabled",
         "banks.",
         "dataDir",
         "backend",
@@ -151,6 +152,12 @@ def test_an_unknown_key_is_named_once_with_the_nearest_known_one() -> None:
     assert settings.warnings == (
         "global file: the key 'recall.topk' is not known and was passed over. Did you mean recall.topK?",
     )
+
+
+def test_a_repository_cannot_switch_on_what_the_user_switched_off() -> None:
+    mine = Layer(origin="global file", values={"recall": {"enabled": False}})
+    theirs = Layer(origin="project file", values={"recall": {"enabled": True}}, trusted=False)
+    assert merge([mine, theirs])["recall.enabled"] is False
 
 
 def test_a_value_where_an_object_belongs_says_so() -> None:

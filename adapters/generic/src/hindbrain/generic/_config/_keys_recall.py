@@ -22,7 +22,12 @@ def _safe(path: str, form: Form, default: Any, about: str, *env: str) -> Key:
 
 
 RECALL = (
-    _safe("recall.enabled", FLAG, _RECALL.enabled, "Whether memory is recalled before an answer."),
+    Key(
+        path="recall.enabled",  # not safe: a repository must not switch on what the user switched off
+        form=FLAG,
+        default=_RECALL.enabled,
+        about="Whether memory is recalled before an answer.",
+    ),
     _safe("recall.types", _TYPES, _RECALL.types, "The kinds of fact that are recalled; an empty list means all."),
     _safe(
         "recall.budget",
