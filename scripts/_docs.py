@@ -125,7 +125,8 @@ def _row(key: Key) -> str:
     """One setting as a row of the page."""
     default = "" if key.nullable else f"`{json.dumps(plain(key.default), ensure_ascii=False)}`"
     names = " ".join(f"`{name}`" for name in (*key.env, *([] if key.alias_of else [key.own_env])))
-    cells = (f"`{key.path}`", key.about, key.form.words, default, "yes" if key.project_safe else "", names)
+    about = f"{key.about} **Nothing reads it yet.**" if key.waits else key.about
+    cells = (f"`{key.path}`", about, key.form.words, default, "yes" if key.project_safe else "", names)
     return f"| {' | '.join(cells)} |\n"
 
 

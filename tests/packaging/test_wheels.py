@@ -51,7 +51,9 @@ def test_a_wheel_is_typed_and_leaves_the_namespace_to_all(name: str, wheels: Map
 def test_a_dist_does_its_main_thing_alone_in_a_clean_environment(
     name: str, install: Callable[..., Path], tmp_path: Path
 ) -> None:
-    run(install(name) / "python", "-I", "-W", "error", HERE / f"smoke_{name}.py", cwd=tmp_path)
+    smoke = HERE / f"smoke_{name}.py"
+    assert "assert" in smoke.read_text("utf-8"), "a smoke test that checks nothing proves nothing"
+    run(install(name) / "python", "-I", "-W", "error", smoke, cwd=tmp_path)
 
 
 @pytest.mark.req("S2-backends-032")

@@ -27,4 +27,7 @@ def test_without_fchmod_the_mode_stays(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_on_windows_names_are_durable_without_a_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_layer, "_SYNCS_FOLDERS", False)
+    asked: list[object] = []
+    monkeypatch.setattr(os, "open", lambda *args: asked.append(args))
     OsFileLayer().sync_dir(tmp_path / "not there")
+    assert asked == []

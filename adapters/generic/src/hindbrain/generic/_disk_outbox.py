@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from hindbrain.contracts import Backend, Branch, Entry, RetainJob
-from hindbrain.generic._config import Settings
+from hindbrain.generic._config import Settings, memory_config
+from hindbrain.generic._gate import GateUnansweredError, admits
 from hindbrain.generic._outbox import Flush
+from hindbrain.memory import EnqueueGate
 from hindbrain.store import Flusher, FlushPolicy, HostState, Move
 
 STATE_FOLDERS = {"pi": ".pi/hindsight", "omp": ".omp/hindsight"}
@@ -23,6 +25,14 @@ def _bounds(settings: Settings, kind: str) -> tuple[int, float]:
     return settings[f"retain.{kind}FlushMaxJobs"], settings[f"retain.{kind}FlushTimeoutMs"] / 1000
 
 
+async def _may_merge(gate: EnqueueGate | None, merged: RetainJob) -> bool:
+    """Whether jobs may be sent as one. Each of them was admitted; where the merge is not, they are sent apart."""
+    try:
+        return await admits(gate, merged)
+    except GateUnansweredError:
+        return False
+
+
 class DiskOutbox:
     """An :class:`Outbox` over a state folder and a backend.
 
@@ -36,8 +46,11 @@ class DiskOutbox:
 
     def __init__(self, state: HostState, backend: Backend, settings: Settings) -> None:
         self._state = state
+        gate = memory_config(settings).retain.before_enqueue
         self._flusher: Flusher = state.flusher(
-            backend, FlushPolicy(coalesce=settings["retain.delivery"] == "coalesced")
+            backend,
+            FlushPolicy(coalesce=settings["retain.delivery"] == "coalesced"),
+            may_merge=lambda merged: _may_merge(gate, merged),
         )
         self._tick: tuple[int, float] = _bounds(settings, "periodic")
         self._last: tuple[int, float] = _bounds(settings, "shutdown")

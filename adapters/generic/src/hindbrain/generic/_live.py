@@ -75,7 +75,7 @@ async def _take_over(state: HostState, place: SessionPlace, session: Session) ->
         await state.take_over(
             session_key(file),
             session.identity.lineage,
-            session.banks[0],
+            session.bank,
             lambda: (read_session(file).branch(), raw_messages(file)),
         )
 

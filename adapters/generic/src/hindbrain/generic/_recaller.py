@@ -58,8 +58,8 @@ class Recaller:
             abort: set by the host when the user gave up; requests are then cancelled and nothing is remembered.
         """
         at = last_user(messages)
-        if at is None or messages[-1].role == "assistant":
-            return ContextPatch(skipped="append-requires-user")
+        if not self._scopes or at is None or messages[-1].role == "assistant":
+            return ContextPatch(skipped="append-requires-user" if self._scopes else "no-scopes")
         if abort is not None and abort.is_set():
             return ContextPatch(skipped="aborted")
         key = self._key(messages[at], sources=sources)

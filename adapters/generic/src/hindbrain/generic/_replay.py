@@ -131,7 +131,7 @@ class Replay:
         place = SessionPlace(host=name, cwd=cwd, file=str(self._path), lineage=header.id if header else None)
         outbox = MemoryOutbox(self._backend, gives_up=True)
         session = await Session.open(host, self._backend, self._settings, place, outbox=outbox)
-        self.report.host, self.report.project, self.report.bank = name, session.project.id, session.banks[0]
+        self.report.host, self.report.project, self.report.bank = name, session.project.id, session.bank
         self.report.entries, self.report.problems = len(recorded.entries), recorded.problems
         return session
 

@@ -7,7 +7,8 @@ from itertools import groupby
 
 from attrs import frozen
 
-from hindbrain.contracts import Branch, Entry, RetainJob
+from hindbrain.contracts import Branch, Coverage, Entry, RetainJob
+from hindbrain.generic._gate import admits
 from hindbrain.generic._governance import Governance
 from hindbrain.generic._outbox import Outbox
 from hindbrain.memory import MemoryConfig, Project, SessionIdentity, build_job, iso
@@ -26,7 +27,8 @@ class Retainer:
     """Keeps a session's turns in the outbox.
 
     What may be retained is decided when an entry is first seen and stays so: a turn that could not be kept is kept
-    later, even across an opt-out, and one that was kept out is never retained later.
+    later, even across an opt-out, and one that was kept out is never retained later. A job that the program of
+    ``retain.beforeEnqueue`` refuses is kept out; where that program gives no answer, nothing moves.
 
     Args:
         outbox: where jobs wait.
@@ -34,7 +36,8 @@ class Retainer:
         config: which parts of messages are kept.
         project: the project's identity.
         identity: the session's names.
-        bank: the bank to write to.
+        bank: the project's bank, whose cursor also stands for turns that no bank gets.
+        always: the banks that get every turn.
         clock: milliseconds since 1970 UTC.
 
     Source: seed 000, "Session governance"; spec/memory.md section 6.2.
@@ -49,6 +52,7 @@ class Retainer:
         project: Project,
         identity: SessionIdentity,
         bank: str,
+        always: tuple[str, ...],
         clock: Callable[[], int],
     ) -> None:
         self._outbox = outbox
@@ -56,50 +60,60 @@ class Retainer:
         self._config = config
         self._project = project
         self._identity = identity
-        self._bank = bank
+        self._always = always
+        self._banks = tuple(dict.fromkeys((bank, *always)))
         self._clock = clock
-        self._may_keep: dict[str, bool] = {}
+        self._may_keep: dict[tuple[str, str], bool] = {}
 
     async def settle(self, branch: Branch) -> Kept:
         """Keep what is new on the branch, or pass over it.
 
         Raises:
             StoreError: it could not be made durable; the decision stands, and the next call tries again.
+            GateUnansweredError: the check before the queue gave no answer; likewise.
         """
-        fresh = await self._outbox.new_entries(self._identity.lineage, self._bank, branch)
         record = await self._governance.record()
         skip = await self._governance.pending_skip()
         allowed = permissions(record).retains and self._config.retain.enabled
-        for entry in fresh:
-            self._may_keep.setdefault(entry.id, allowed)
-        jobs: list[RetainJob] = []
-        passed_over = 0
-        for keep, run in groupby(fresh, key=lambda entry: self._may_keep[entry.id]):
-            entries = tuple(run)
-            job = await self._move(branch, entries, keep=keep, tags=record.tags)
-            jobs += [job] if job is not None else []
-            passed_over += 0 if keep else len(entries)
-        if skip is not None and fresh:
+        lineage = self._identity.lineage
+        fresh = {bank: await self._outbox.new_entries(lineage, bank, branch) for bank in self._banks}
+        # Decided for all banks before any is written: one that fails must not be decided anew after an opt-out.
+        for bank, entries in fresh.items():
+            for entry in entries:
+                self._may_keep.setdefault((bank, entry.id), allowed and bank in self._always)
+        kept = [await self._keep(bank, branch, entries, record.tags) for bank, entries in fresh.items()]
+        if skip is not None and any(fresh.values()):
             await self._governance.consume(skip)
-        return Kept(jobs=tuple(jobs), passed_over=passed_over)
+        return Kept(
+            jobs=tuple(job for each in kept for job in each.jobs), passed_over=max(each.passed_over for each in kept)
+        )
+
+    async def _keep(self, bank: str, branch: Branch, fresh: Sequence[Entry], tags: tuple[str, ...]) -> Kept:
+        moved: list[Kept] = []
+        for keep, run in groupby(fresh, key=lambda entry: self._may_keep[bank, entry.id]):
+            moved.append(await self._move(bank, branch, tuple(run), keep=keep, tags=tags))
+        return Kept(
+            jobs=tuple(job for each in moved for job in each.jobs), passed_over=sum(each.passed_over for each in moved)
+        )
 
     async def _move(
-        self, branch: Branch, entries: Sequence[Entry], *, keep: bool, tags: tuple[str, ...]
-    ) -> RetainJob | None:
+        self, bank: str, branch: Branch, entries: tuple[Entry, ...], *, keep: bool, tags: tuple[str, ...]
+    ) -> Kept:
         lineage = self._identity.lineage
-        moved = await self._outbox.plan(lineage, self._bank, branch, tuple(entries))
+        moved = await self._outbox.plan(lineage, bank, branch, entries)
         if moved is None:
-            return None
-        job = None
+            return Kept()
+        job = self._job(entries, moved.coverage(lineage, bank), tags) if keep else None
+        if job is not None and not await admits(self._config.retain.before_enqueue, job):
+            keep, job = False, None
         if keep:
-            covers = moved.coverage(lineage, self._bank)
-            now = iso(self._clock())
-            job = build_job(
-                entries, self._config, self._identity, self._project, covers=covers, now=now, extra_tags=tags
-            )
-            await self._outbox.keep(lineage, self._bank, moved, job)
+            await self._outbox.keep(lineage, bank, moved, job)
         else:
-            await self._outbox.pass_over(lineage, self._bank, moved, branch, tuple(entries))
+            await self._outbox.pass_over(lineage, bank, moved, branch, entries)
         for entry in entries:
-            self._may_keep.pop(entry.id, None)
-        return job
+            self._may_keep.pop((bank, entry.id), None)
+        return Kept(jobs=(job,) if job is not None else (), passed_over=0 if keep else len(entries))
+
+    def _job(self, entries: Sequence[Entry], covers: Coverage, tags: tuple[str, ...]) -> RetainJob | None:
+        now = iso(self._clock())
+        return build_job(entries, self._config, self._identity, self._project, covers=covers, now=now, extra_tags=tags)

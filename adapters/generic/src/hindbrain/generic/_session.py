@@ -17,7 +17,7 @@ from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
 from hindbrain.generic._patch import ContextPatch
 from hindbrain.generic._recaller import Recaller
 from hindbrain.generic._retainer import Retainer
-from hindbrain.memory import MemoryConfig, Project, SessionIdentity, recall_scopes
+from hindbrain.memory import MemoryConfig, Project, SessionIdentity, project_bank, recall_scopes, retain_banks
 from hindbrain.store import permissions
 
 
@@ -84,7 +84,8 @@ class Session:
             config,
             project=project,
             identity=identity,
-            bank=self._scopes[0].bank,
+            bank=project_bank(config, project),
+            always=retain_banks(config, project),
             clock=clock,
         )
         self._warned: set[str] = set()
@@ -124,8 +125,13 @@ class Session:
 
     @property
     def banks(self) -> tuple[str, ...]:
-        """The banks this session reads, the project's first."""
+        """The banks this session reads, in the order of the settings."""
         return tuple(scope.bank for scope in self._scopes)
+
+    @property
+    def bank(self) -> str:
+        """The project's bank."""
+        return project_bank(self._config, self._project)
 
     async def context(
         self, messages: Sequence[Message], *, sources: bool = False, abort: asyncio.Event | None = None

@@ -18,7 +18,7 @@ from hindbrain.memory._quality import Verdict, judge
 from hindbrain.memory._query import compose_query, estimate_tokens
 from hindbrain.memory._recall import RecallOutcome, ScopeFailure, build_query, recall_for
 from hindbrain.memory._retain import SessionIdentity, build_job, explicit_item
-from hindbrain.memory._scope import RecallScope, recall_scopes, retain_tags
+from hindbrain.memory._scope import RecallScope, bank_of, project_bank, recall_scopes, retain_banks, retain_tags
 from hindbrain.memory._trace import EntryIndex
 from hindbrain.memory._turns import Shown, TurnKey, Turns, last_user
 
@@ -47,6 +47,7 @@ __all__ = [
     "TurnKey",
     "Turns",
     "Verdict",
+    "bank_of",
     "build_job",
     "build_query",
     "compose_query",
@@ -59,11 +60,13 @@ __all__ = [
     "last_user",
     "operation_id",
     "project",
+    "project_bank",
     "project_message",
     "read_checkout",
     "recall_for",
     "recall_scopes",
     "render_block",
+    "retain_banks",
     "retain_tags",
     "session_key",
 ]

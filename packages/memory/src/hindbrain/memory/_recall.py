@@ -106,7 +106,9 @@ def _outcome(
 ) -> RecallOutcome:
     found = [(s.bank, a) for s, a in zip(scopes, answers, strict=True) if isinstance(a, Recall)]
     sources = {key: fact for _, answer in found for key, fact in answer.source_facts.items()}
-    verdicts = judge(((bank, fact) for bank, answer in found for fact in answer.facts), top_k=config.top_k)
+    verdicts = judge(
+        ((bank, fact) for bank, answer in found for fact in answer.facts), top_k=config.top_k, floors=config.min_scores
+    )
     return RecallOutcome(
         block=render_block(verdicts, sources if config.include_source_facts else None),
         query=query,

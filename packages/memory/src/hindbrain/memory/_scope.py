@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from hindbrain.contracts import TagGroup, TagLeaf, TagsMatch, scrub
+from hindbrain.contracts import TagGroup, TagLeaf, TagOr, TagsMatch, scrub
+from hindbrain.memory._banks import CODING, BankEntry
 from hindbrain.memory._config import MemoryConfig
 from hindbrain.memory._identity import Project
 
@@ -52,13 +53,54 @@ def user_tags(config: MemoryConfig, host: str) -> tuple[str, ...]:
     return tuple(tag for h in hosts for tag in _host_tags(h))
 
 
+def bank_of(entry: BankEntry, config: MemoryConfig, project: Project) -> str:
+    """The bank an entry means: its own, else the configured one, else that of the project's identity."""
+    return entry.id or config.project_bank or project.bank
+
+
+def _entries(config: MemoryConfig) -> tuple[BankEntry, ...]:
+    """All entries, with the user bank that was named beside them, if any."""
+    if not config.user_bank or any(entry.id == config.user_bank for entry in config.banks):
+        return config.banks
+    return (*config.banks, BankEntry(id=config.user_bank, role="user"))
+
+
+def project_bank(config: MemoryConfig, project: Project) -> str:
+    """The project's bank: of the first coding entry, or of the identity where there is none."""
+    coding = next((entry for entry in config.banks if entry.role == CODING), None)
+    return project.bank if coding is None else bank_of(coding, config, project)
+
+
+def retain_banks(config: MemoryConfig, project: Project) -> tuple[str, ...]:
+    """The banks that get every turn. Empty where no entry is writable and in the mode ``always``.
+
+    Source: seed 000, "Global memory routing".
+    """
+    chosen = (bank_of(entry, config, project) for entry in _entries(config) if entry.retained_always)
+    return tuple(dict.fromkeys(chosen))
+
+
+def _filter(entry: BankEntry, bank: str, config: MemoryConfig, project: Project, host: str) -> tuple[TagGroup, ...]:
+    tags = user_tags(config, host) if entry.is_user else project_tags(config, project)
+    if bank in config.scope.unscoped_recall_banks or not tags:
+        return ()
+    leaf = TagLeaf(tags, TagsMatch.ANY_STRICT)
+    if entry.role == CODING and config.scope.include_shared_observations:
+        return (TagOr((leaf, TagLeaf((), TagsMatch.EXACT))),)
+    return (leaf,)
+
+
 def recall_scopes(config: MemoryConfig, project: Project, host: str) -> tuple[RecallScope, ...]:
-    """The banks this session reads: the project's, and the user's where one is configured."""
-    bank = config.project_bank or project.bank
-    leaf = TagLeaf(project_tags(config, project), TagsMatch.ANY_STRICT)
-    scopes = [RecallScope(kind="project", bank=bank, filter=(leaf,))]
-    if config.user_bank:
-        tags = user_tags(config, host)
-        user_filter = (TagLeaf(tags, TagsMatch.ANY_STRICT),) if tags else ()
-        scopes.append(RecallScope(kind="user", bank=config.user_bank, filter=user_filter))
-    return tuple(scopes)
+    """The banks this session reads, in the order of the settings, each once.
+
+    A bank listed as unscoped has no filter; shared observations are those of the project's bank without any tag.
+
+    Source: spec/memory.md section 2.5.
+    """
+    scopes: dict[str, RecallScope] = {}
+    for entry in _entries(config):
+        if not entry.readable:
+            continue
+        bank, kind = bank_of(entry, config, project), "user" if entry.is_user else "project"
+        scopes.setdefault(bank, RecallScope(kind=kind, bank=bank, filter=_filter(entry, bank, config, project, host)))
+    return tuple(scopes.values())

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 from hindbrain.contracts import Backend, Branch, Entry, JsonValue, RetainJob
 from hindbrain.store._cursors import Cursor, Cursors, Move, legacy_fingerprint, move, new_entries
 from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
-from hindbrain.store._flush import Flusher, FlushPolicy
+from hindbrain.store._flush import Flusher, FlushPolicy, Gate
 from hindbrain.store._queue import AsyncQueue, DurableQueue
 from hindbrain.store._receipts import RetainReceipts
 from hindbrain.store._records import SessionRecords
@@ -179,9 +179,11 @@ class HostState:
 
         return await self.run(work)
 
-    def flusher(self, backend: Backend, policy: FlushPolicy | None = None) -> Flusher:
-        """A flusher of this queue into a backend."""
-        return Flusher(self.queue, backend, self._worker, policy=policy, receipts=self.receipts)
+    def flusher(self, backend: Backend, policy: FlushPolicy | None = None, *, may_merge: Gate | None = None) -> Flusher:
+        """A flusher of this queue into a backend; ``may_merge`` is asked before several jobs become one."""
+        return Flusher(
+            self.queue, backend, self._worker, policy=policy, receipts=self.receipts, before_enqueue=may_merge
+        )
 
     async def close(self) -> None:
         """Write down where the cursors stand and let go of all files. Idempotent."""

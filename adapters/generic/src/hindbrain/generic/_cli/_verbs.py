@@ -7,19 +7,24 @@ from typing import Any
 
 import attrs
 
-from hindbrain.contracts import Backend, Fact, Message, RecallQuery, TextPart, scrub
+from hindbrain.contracts import Backend, Fact, Message, RecallQuery, RetainJob, TextPart, scrub
 from hindbrain.generic._cli._run import Options, run, with_backend
 from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._envelope import Envelope, Exit
-from hindbrain.generic._open import SessionPlace, find_project, name_session, origin_of
+from hindbrain.generic._gate import GateRefusedError, admits
+from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, origin_of
+from hindbrain.generic._session import now_ms
 from hindbrain.memory import (
     MemoryConfig,
     Project,
+    bank_of,
     build_query,
     compose_query,
     digest,
     explicit_item,
+    iso,
     operation_id,
+    project_bank,
     recall_scopes,
 )
 
@@ -27,7 +32,17 @@ from hindbrain.memory import (
 async def _project(settings: Settings) -> tuple[Project, MemoryConfig, str]:
     config = memory_config(settings)
     project = await find_project(str(Path.cwd()), settings)
-    return project, config, config.project_bank or project.bank
+    return project, config, project_bank(config, project)
+
+
+def _check_writable(config: MemoryConfig, project: Project, bank: str) -> None:
+    """Refuse a bank that the settings list as not writable; one they do not list was named by the user just now."""
+    listed = [entry for entry in config.banks if bank_of(entry, config, project) == bank]
+    if listed and not any(entry.writable for entry in listed):
+        raise SettingsError(
+            "The settings make this bank read-only or switch it off; nothing was retained.",
+            next_step="Change its access in banks[], or name another bank with --bank.",
+        )
 
 
 def _shown(fact: Fact) -> dict[str, Any]:
@@ -44,7 +59,7 @@ def retain(options: Options, text: str, bank: str | None, tags: tuple[str, ...])
     """Retain a text as its own document; retaining the same text again changes nothing."""
 
     async def work(settings: Settings) -> Envelope:
-        project, _, own_bank = await _project(settings)
+        project, config, own_bank = await _project(settings)
         target, cwd = own_bank if bank is None else bank, str(Path.cwd())
         identity = name_session(SessionPlace(host="cli", cwd=cwd, file=f"cli:{project.id}"), origin_of(settings))
         item = explicit_item(text, identity, project, bank=target, tags=tags)
@@ -55,6 +70,11 @@ def retain(options: Options, text: str, bank: str | None, tags: tuple[str, ...])
             document=item.document_id,
             revision=digest(item.content, *item.tags)[:16],
         )
+
+        _check_writable(config, project, target)
+        job = RetainJob(id=operation, bank=target, item=item, operation_id=operation, created_at=iso(now_ms()))
+        if not await admits(config.retain.before_enqueue, job):
+            raise GateRefusedError
 
         async def use(backend: Backend) -> Envelope:
             ack = await backend.retain(target, item, operation_id=operation)

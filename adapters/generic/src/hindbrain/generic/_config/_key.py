@@ -26,6 +26,8 @@ class Key:
     project_safe: bool = False
     env: tuple[str, ...] = ()
     alias_of: str | None = None
+    waits: bool = False
+    """Whether nothing reads it yet: whoever sets it is told so."""
 
     @property
     def target(self) -> str:

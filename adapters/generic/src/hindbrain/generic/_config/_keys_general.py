@@ -164,6 +164,7 @@ SCOPE = (
         form=FLAG,
         about="Whether the server is asked to make observations.",
         default=_OBSERVATIONS.enabled,
+        waits=True,
     ),
     Key(
         path="observations.scopes",
@@ -171,5 +172,6 @@ SCOPE = (
         about="The tag sets observations are made for; a tag may hold {projectId}, {repoKey}, {sessionId}, {cwdHash},"
         " {projectBankId} or {bankId}. Without it: the host's harness tag and the project's tag, a set each.",
         default=_OBSERVATIONS.scopes,
+        waits=True,
     ),
 )

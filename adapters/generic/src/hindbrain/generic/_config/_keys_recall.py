@@ -132,17 +132,20 @@ RECALL = (
         form=FLAG,
         about="Whether the last recall is written to a file, its memories and part of its query with it.",
         default=_RECALL.store_last_recall,
+        waits=True,
     ),
     Key(
         path="recall.storeLastRecallFailures",
         form=FLAG,
         about="Whether a recall in which every bank failed is written there, too.",
         default=_RECALL.store_last_recall_failures,
+        waits=True,
     ),
     Key(
         path="recall.lastRecallPath",
         form=NAME,
         about="That file, absolute or from the project's root; without it last-recall.json in the state folder.",
         default=_RECALL.last_recall_path,
+        waits=True,
     ),
 )

@@ -118,6 +118,8 @@ class _Merging:
             self.refused[key.target] = origin
             self._say(f"{origin}: {key.path} was dropped: expected {key.form.words}.")
             return
+        if key.waits and value != key.default:
+            self._say(f"{origin}: {key.path} is understood, but nothing reads it yet: it has no effect.")
         for text in said:
             self._say(f"{origin}: {text}")
         for path in self.values if key.target in _HAS_KEYS_BELOW else ():

@@ -52,7 +52,8 @@ def _leaf(key: Key, definitions: dict[str, Any]) -> dict[str, Any]:
     said = key.form.adapter.json_schema()
     definitions.update(said.pop("$defs", {}))
     form = {"anyOf": [said, {"type": "null"}]} if key.nullable else said
-    leaf = {**form, "description": key.about, "x-projectSafe": key.project_safe, "x-env": [*key.env, key.own_env]}
+    about = f"{key.about} Nothing reads it yet." if key.waits else key.about
+    leaf = {**form, "description": about, "x-projectSafe": key.project_safe, "x-env": [*key.env, key.own_env]}
     if key.alias_of is not None:
         return {**form, "description": key.about, "x-projectSafe": key.project_safe, "deprecated": True}
     return leaf if key.nullable else {**leaf, "default": plain(key.default)}
