@@ -74,7 +74,7 @@ async def test_a_program_that_does_not_end_is_ended_with_what_it_started(tmp_pat
     with pytest.raises(GateUnansweredError):
         await admits(gate(program, timeout_ms=5_000), JOB)
     async with asyncio.timeout(10):  # a process that was ended takes a moment to go
-        while any(map(runs, pids.read_text("utf-8").split())):
+        while any(map(runs, pids.read_text("utf-8").split())):  # noqa: ASYNC110 - /proc tells no event
             await asyncio.sleep(0.01)
 
 
