@@ -1,7 +1,7 @@
 """The durable queue beside a bare append and sync of the same bytes, and beside queues of others.
 
-All are on one disk and take turns item by item, so that a noisy moment hits each of them. Times are microseconds an
-item unless said otherwise; a figure is the median over the rounds.
+All are on one disk and take short turns of several items, so that a noisy moment hits each of them and none is measured
+with the caches of another. Times are microseconds an item unless said otherwise; a figure is the median over all items.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from _row import Row, median
@@ -33,7 +34,8 @@ PEERS = ("persist-queue", "litequeue", "huey")
 REQUIREMENTS = ("persist-queue==1.1.0", "litequeue==0.9", "huey==3.5.4")
 KEY = SealKey(b"k" * 32)
 CONTENT = "What was said in a turn, about as long as they are. " * 20
-ROUNDS = 150
+ROUNDS = 25
+TURN = 10
 PAGE = 20
 AT_ONCE = 32
 BACKLOG = 100_000
@@ -181,24 +183,24 @@ def measure(folder: Path) -> dict[str, float]:
     data, ack = b"x" * (line - 1) + b"\n", b"x" * 90 + b"\n"
     samples: dict[str, list[float]] = {}
     with peers(folder, line) as others, asyncio.Runner() as runner:
-        for round_ in range(-5, ROUNDS):
-            one, other = new_job(), new_job()
+        for round_ in range(-3, ROUNDS):
+            jobs = [new_job() for _ in range(TURN)]
             taken = {
-                "floor": clocked(lambda: floor.append(data)),
-                "enqueue": clocked(lambda one=one: queue.append(one)),  # type: ignore[misc]
-                "full": clocked(lambda other=other: full.append(other)),  # type: ignore[misc]
-                "floor-ack": clocked(lambda: small.append(ack)),
-                "ack": clocked(lambda one=one: queue.ack([one.id])),  # type: ignore[misc]
-                "port": runner.run(alone(concurrent)),
-                "at-once": runner.run(at_once(concurrent)),
-                "done": taker.microseconds(),
+                "floor": [clocked(lambda: floor.append(data)) for _ in jobs],
+                "enqueue": [clocked(partial(queue.append, job)) for job in jobs],
+                "full": [clocked(partial(full.append, job)) for job in [new_job() for _ in jobs]],
+                "floor-ack": [clocked(lambda: small.append(ack)) for _ in jobs],
+                "ack": [clocked(partial(queue.ack, [job.id])) for job in jobs],
+                "port": [runner.run(alone(concurrent)) for _ in jobs],
+                "at-once": [runner.run(at_once(concurrent))],
+                "done": [taker.microseconds() for _ in jobs],
             }
             for name, peer in others.items():
-                taken[f"put {name}"] = peer.microseconds("put", 1)
-                taken[f"done {name}"] = peer.microseconds("done", 1)
+                taken[f"put {name}"] = [peer.microseconds("put", TURN)]
+                taken[f"done {name}"] = [peer.microseconds("done", TURN)]
             if round_ >= 0:  # the first rounds warm up
-                for name, value in taken.items():
-                    samples.setdefault(name, []).append(value)
+                for name, values in taken.items():
+                    samples.setdefault(name, []).extend(values)
         runner.run(worker.close(lambda: None))
     for each in (queue, full, port, floor, small):
         each.close()
@@ -272,7 +274,7 @@ def rows(folder: Path) -> Iterable[Row]:
         (f"enqueue.behind-{BACKLOG}", took["full"], took["floor"], {"empty": took["enqueue"]}, "x empty <= 1.1"),
     ]
     for name, value, floor, others, bar in plan:
-        yield Row(name=f"queue.{name}", value=value, unit="us", runs=ROUNDS, floor=floor, peers=others, bar=bar)
+        yield Row(name=f"queue.{name}", value=value, unit="us", runs=ROUNDS * TURN, floor=floor, peers=others, bar=bar)
 
 
 if __name__ == "__main__":
