@@ -156,3 +156,37 @@ async def test_an_abort_before_the_start_asks_nothing() -> None:
     abort.set()
     assert (await bench.recaller.recall([user("x")], abort=abort)).skipped == "aborted"
     assert bench.backend.asked == []
+
+
+async def test_a_suppressed_memory_is_gone_at_the_next_look_also_within_the_time() -> None:
+    bench = Bench()
+    await bench.know("Deploys happen on Fridays.", 1)
+    await bench.know("Deploys need two reviews.", 2)
+    asking = [user("what about deploys?")]
+    shown = await bench.recaller.recall(asking)
+    unwanted = next(i.fact for i in shown.outcome.block.items if "Fridays" in i.fact.text)
+    assert "Fridays" in shown.text
+    again = await bench.recaller.recall(asking, suppressed=frozenset({unwanted.id}))
+    assert "Fridays" not in again.text
+    assert "two reviews" in again.text
+    assert {v.reasons for v in again.outcome.verdicts if v.fact.id == unwanted.id} == {("suppressed",)}
+
+
+async def test_a_suppressed_source_is_no_evidence_either() -> None:
+    bench = Bench(MemoryConfig(project_bank="proj-a", recall=RecallConfig(include_source_facts=True)))
+    await bench.know("Deploys happen on Fridays.", 1)
+    shown = await bench.recaller.recall([user("when are deploys?")])
+    sources = frozenset(shown.outcome.sources)
+    assert shown.text.count("evidence: ") == len(sources) == 1
+    again = await bench.recaller.recall([user("when are deploys?")], suppressed=sources)
+    assert "evidence: " not in again.text
+    assert "Fridays" in again.text
+
+
+async def test_the_query_of_each_bank_is_told() -> None:
+    bench = Bench(MemoryConfig(project_bank="proj-a", user_bank="user-a"))
+    outcome = (await bench.recaller.recall([user("when are deploys?")])).outcome
+    assert list(outcome.queries) == ["proj-a", "user-a"]
+    assert "project: acme" in outcome.queries["proj-a"]
+    assert "project: acme" not in outcome.queries["user-a"]
+    assert outcome.query == outcome.queries["proj-a"]

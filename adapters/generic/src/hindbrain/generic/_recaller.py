@@ -48,7 +48,12 @@ class Recaller:
         self._turns: Turns[RecallOutcome] = Turns(config.cache_ttl_ms)
 
     async def recall(
-        self, messages: Sequence[Message], *, sources: bool = False, abort: asyncio.Event | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        sources: bool = False,
+        abort: asyncio.Event | None = None,
+        suppressed: frozenset[str] = frozenset(),
     ) -> ContextPatch:
         """The patch for these messages; its text is empty where there is nothing to show, with the reason.
 
@@ -56,19 +61,20 @@ class Recaller:
             messages: the conversation, oldest first.
             sources: ask for source facts too.
             abort: set by the host when the user gave up; requests are then cancelled and nothing is remembered.
+            suppressed: ids of memories the user does not want to see; a change of them asks again.
         """
         at = last_user(messages)
         if not self._scopes or at is None or messages[-1].role == "assistant":
             return ContextPatch(skipped="append-requires-user" if self._scopes else "no-scopes")
         if abort is not None and abort.is_set():
             return ContextPatch(skipped="aborted")
-        key = self._key(messages[at], sources=sources)
+        key = self._key(messages[at], sources=sources, suppressed=suppressed)
         turn = sum(message.role == "user" for message in messages)
         shown = self._turns.recall(key, self._clock())
         if shown is None:
             if not self._turns.may_ask(key, turn):
                 return ContextPatch(skipped="backing-off")
-            outcome = await _unless(abort, self._ask(messages[: at + 1], sources=sources))
+            outcome = await _unless(abort, self._ask(messages[: at + 1], sources=sources, suppressed=suppressed))
             if outcome is None:
                 return ContextPatch(skipped="aborted")
             if outcome.failures and len(outcome.failures) == len(self._scopes):
@@ -79,10 +85,10 @@ class Recaller:
             text=shown.value.block.text, position=self._config.injection_position, at=shown.at, outcome=shown.value
         )
 
-    def _key(self, message: Message, *, sources: bool) -> TurnKey:
-        return TurnKey(asked=(self._scopes, self._config, self._project, sources), said=message.parts)
+    def _key(self, message: Message, *, sources: bool, suppressed: frozenset[str]) -> TurnKey:
+        return TurnKey(asked=(self._scopes, self._config, self._project, sources, suppressed), said=message.parts)
 
-    async def _ask(self, messages: Sequence[Message], *, sources: bool) -> RecallOutcome:
+    async def _ask(self, messages: Sequence[Message], *, sources: bool, suppressed: frozenset[str]) -> RecallOutcome:
         return await recall_for(
             self._backend,
             messages,
@@ -91,6 +97,7 @@ class Recaller:
             project=self._project,
             date=iso(self._clock())[:10],
             sources=sources,
+            suppressed=suppressed,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from attrs import field, frozen
 
@@ -28,11 +28,13 @@ class ScopeFailure:
 class RecallOutcome:
     """What one automatic recall came to.
 
-    ``query`` is that of the first scope. ``sources`` holds source facts by id where they were asked for.
+    ``query`` is that of the first scope, ``queries`` holds each bank's. ``sources`` holds source facts by id where they
+    were asked for.
     """
 
     block: Block = field(factory=Block)
     query: str = field(default="", repr=False)
+    queries: Mapping[str, str] = field(factory=dict, repr=False)
     verdicts: tuple[Verdict, ...] = ()
     failures: tuple[ScopeFailure, ...] = ()
     sources: dict[str, Fact] = field(factory=dict, repr=False)
@@ -68,6 +70,7 @@ async def recall_for(
     project: Project | None,
     date: str | None = None,
     sources: bool = False,
+    suppressed: Collection[str] = (),
 ) -> RecallOutcome:
     """Recall for the last messages from every scope at once, under one deadline.
 
@@ -82,6 +85,7 @@ async def recall_for(
         project: the identity named in the query's hints.
         date: the day as ``YYYY-MM-DD`` for the query, where the settings ask for it.
         sources: ask for source facts too, so that a fact can be traced to its document.
+        suppressed: ids of memories that are not shown, neither as a line nor as evidence.
     """
     texts = [compose_query(messages, config, kind=s.kind, project=project, date=date) for s in scopes]
     tasks = [
@@ -98,21 +102,28 @@ async def recall_for(
         ScopeFailure(bank=scope.bank, code="timeout") if task.cancelled() else task.result()
         for scope, task in zip(scopes, tasks, strict=True)
     ]
-    return _outcome(scopes, answers, config, texts[0] if texts else "")
+    banks = [scope.bank for scope in scopes]
+    return _outcome(list(zip(banks, texts, answers, strict=True)), config, suppressed)
 
 
 def _outcome(
-    scopes: Sequence[RecallScope], answers: Sequence[Recall | ScopeFailure], config: RecallConfig, query: str
+    asked: Sequence[tuple[str, str, Recall | ScopeFailure]], config: RecallConfig, suppressed: Collection[str]
 ) -> RecallOutcome:
-    found = [(s.bank, a) for s, a in zip(scopes, answers, strict=True) if isinstance(a, Recall)]
+    """What the answers come to; ``asked`` holds bank, query and answer."""
+    found = [(bank, answer) for bank, _, answer in asked if isinstance(answer, Recall)]
     sources = {key: fact for _, answer in found for key, fact in answer.source_facts.items()}
     verdicts = judge(
-        ((bank, fact) for bank, answer in found for fact in answer.facts), top_k=config.top_k, floors=config.min_scores
+        ((bank, fact) for bank, answer in found for fact in answer.facts),
+        top_k=config.top_k,
+        floors=config.min_scores,
+        suppressed=suppressed,
     )
+    evidence = {key: fact for key, fact in sources.items() if key not in suppressed}
     return RecallOutcome(
-        block=render_block(verdicts, sources if config.include_source_facts else None),
-        query=query,
+        block=render_block(verdicts, evidence if config.include_source_facts else None),
+        query=asked[0][1] if asked else "",
+        queries={bank: query for bank, query, _ in asked},
         verdicts=verdicts,
-        failures=tuple(a for a in answers if isinstance(a, ScopeFailure)),
+        failures=tuple(answer for _, _, answer in asked if isinstance(answer, ScopeFailure)),
         sources=sources,
     )
