@@ -25,6 +25,7 @@ def shown(e: Entry, config: RetainConfig = DEFAULTS) -> dict[str, Any] | None:
     return project_message(e, config)
 
 
+@pytest.mark.req("S0-retain-002")
 def test_a_turn_becomes_a_json_array_of_its_messages() -> None:
     content = project([entry("user", TextPart("a")), entry("assistant", TextPart("b"))], DEFAULTS)
     assert content is not None
@@ -32,6 +33,7 @@ def test_a_turn_becomes_a_json_array_of_its_messages() -> None:
     assert content.startswith("[\n  {")
 
 
+@pytest.mark.req("S0-retain-004")
 def test_text_is_kept_whole_and_is_no_summary() -> None:
     text = "word " * 600
     got = shown(entry("user", TextPart(text)))
@@ -39,12 +41,22 @@ def test_text_is_kept_whole_and_is_no_summary() -> None:
     assert got["content"] == [{"type": "text", "text": text}]
 
 
+@pytest.mark.req("S0-projection-004", "S0-projection-005")
+def test_what_users_and_assistants_say_is_kept() -> None:
+    for role, text in (("user", "keep me"), ("assistant", "done")):
+        got = shown(entry(role, TextPart(text)))
+        assert got is not None
+        assert (got["role"], got["content"]) == (role, [{"type": "text", "text": text}])
+
+
+@pytest.mark.req("S0-projection-009")
 def test_each_message_keeps_its_own_time() -> None:
     got = shown(entry("user", TextPart("a"), at=1700000000000))
     assert got is not None
     assert got["timestamp"] == "2023-11-14T22:13:20.000Z"
 
 
+@pytest.mark.req("S0-projection-009")
 def test_a_missing_time_is_the_entrys_and_never_the_clocks() -> None:
     got, none = shown(entry("user", TextPart("a"), entry_at=1)), shown(entry("user", TextPart("a")))
     assert got is not None
@@ -63,6 +75,7 @@ def test_a_time_no_memory_takes_counts_as_missing(at: int) -> None:
     assert "timestamp" not in none
 
 
+@pytest.mark.req("S0-projection-006")
 def test_tool_calls_are_kept_compact() -> None:
     call = ToolCallPart("1", "edit", {"path": "a.py\nb", "old": "x" * 999})
     got = shown(entry("assistant", call, model="m", stop_reason="toolUse"))
@@ -80,12 +93,62 @@ def test_whole_tool_calls_are_kept_on_request_with_secrets_taken_out() -> None:
     assert secret not in json.dumps(got)
 
 
+@pytest.mark.parametrize("name", ["password", "api_key"])
+def test_a_secret_that_only_its_name_tells_is_taken_out_of_whole_calls_too(name: str) -> None:
+    call = ToolCallPart("1", "http", {"form": [{name: "correct-h0rse-battery", "user": "ann"}], "retries": 3})
+    got = shown(entry("assistant", call), RetainConfig(compact_tool_calls=False))
+    assert got is not None
+    assert "correct-h0rse" not in json.dumps(got)
+    assert got["content"][0]["arguments"]["retries"] == 3
+    assert got["content"][0]["arguments"]["form"][0]["user"] == "ann"
+
+
+@pytest.mark.req("S0-projection-001")
+def test_only_the_parts_that_the_settings_name_are_kept() -> None:
+    e = entry("assistant", TextPart("ok"), ToolCallPart("1", "bash", {"command": "make"}))
+    got = shown(e, RetainConfig(assistant=("text",)))
+    assert got is not None
+    assert got["content"] == [{"type": "text", "text": "ok"}]
+    assert shown(entry("user", TextPart("hello")), RetainConfig(user=())) is None
+
+
+@pytest.mark.req("S0-projection-002")
+def test_tools_are_chosen_by_name_for_calls_and_for_results() -> None:
+    calls = entry("assistant", *(ToolCallPart("1", name, {"path": "a.py"}) for name in ("bash", "edit", "web")))
+    results = {n: entry("toolResult", TextPart("boom"), tool_name=n, is_error=True) for n in ("bash", "edit", "web")}
+
+    def names(config: RetainConfig) -> tuple[list[str], list[str]]:
+        got = shown(calls, config)
+        kept = [part["name"] for part in got["content"]] if got else []
+        return kept, [name for name, result in results.items() if shown(result, config)]
+
+    assert names(RetainConfig(tool_call_exclude=("bash",))) == (["edit", "web"], ["bash", "edit", "web"])
+    assert names(RetainConfig(tool_result_exclude=("bash",))) == (["bash", "edit", "web"], ["edit", "web"])
+    both = RetainConfig(tool_call_include=("bash", "edit"), tool_call_exclude=("bash",))
+    assert names(both) == (["edit"], ["bash", "edit", "web"])
+    assert names(RetainConfig(tool_result_include=())) == (["bash", "edit", "web"], [])
+
+
+@pytest.mark.req("S0-projection-003")
+@pytest.mark.parametrize("kind", ["strip_message", "strip_top_level"])
+def test_named_fields_are_left_out_of_each_message(kind: str) -> None:
+    e = entry("assistant", TextPart("ok"), model="m", stop_reason="stop")
+    plain = RetainConfig(strip_message=(), strip_top_level=())
+    got, without = shown(e, plain), shown(e, evolve(plain, **{kind: ("model", "usage")}))
+    assert got is not None
+    assert without is not None
+    assert {"model", "usage"} & set(without) == set()
+    assert without == {key: value for key, value in got.items() if key != "model"}
+
+
+@pytest.mark.req("S0-projection-007")
 def test_thinking_is_kept_only_on_request() -> None:
     e = entry("assistant", ThinkingPart("secret plan"), TextPart("ok"))
     assert "secret plan" not in json.dumps(shown(e))
     assert "secret plan" in json.dumps(shown(e, RetainConfig(assistant=("text", "thinking"))))
 
 
+@pytest.mark.req("S0-projection-008")
 def test_tool_results_are_kept_only_where_they_failed() -> None:
     ok = entry("toolResult", TextPart("ok done"), tool_name="bash")
     bad = entry("toolResult", TextPart("exit 2"), tool_name="bash", is_error=True)
@@ -111,11 +174,18 @@ def test_results_can_be_kept_whole_or_in_short() -> None:
     )
 
 
+@pytest.mark.req("S0-projection-010", "S0-projection-011")
 @pytest.mark.parametrize("tool", ["hindsight_recall", "hindsight_retain_user", "read", "grep", "find", "ls"])
 def test_memorys_own_and_noisy_results_never_come_back(tool: str) -> None:
     assert shown(entry("toolResult", TextPart("boom"), tool_name=tool, is_error=True)) is None
 
 
+@pytest.mark.req("S0-projection-011")
+def test_a_failed_command_is_kept_where_a_failed_search_is_not() -> None:
+    assert shown(entry("toolResult", TextPart("boom"), tool_name="bash", is_error=True)) is not None
+
+
+@pytest.mark.req("S0-projection-010")
 def test_calls_of_memorys_own_tools_are_left_out() -> None:
     assert shown(entry("assistant", ToolCallPart("1", "hindsight_recall", {"query": "x"}))) is None
 

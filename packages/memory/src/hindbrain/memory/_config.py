@@ -73,16 +73,19 @@ class RetainConfig:
     """Automatic retain: which parts of which roles are kept.
 
     ``user``, ``assistant`` and ``tool_result`` are subsets of ``text``; ``text``, ``toolCall``, ``thinking``; and
-    ``error``, ``summary``, ``content``. The two exclude lists hold exact tool names. ``strip_message`` and
-    ``strip_top_level`` name fields that are left out of each projected message. ``flush_interval_ms`` 0 means no flush
-    by the clock. Secrets are always taken out; no setting says otherwise.
+    ``error``, ``summary``, ``content``. The lists of tools hold exact names: where an include list is given only its
+    tools are kept, and an exclude list takes out of what is left. ``strip_message`` and ``strip_top_level`` name fields
+    that are left out of each projected message. ``flush_interval_ms`` 0 means no flush by the clock. Secrets are always
+    taken out; no setting says otherwise.
     """
 
     enabled: bool = True
     user: tuple[str, ...] = ("text",)
     assistant: tuple[str, ...] = ("text", "toolCall")
     tool_result: tuple[str, ...] = ("error",)
+    tool_call_include: tuple[str, ...] | None = None
     tool_call_exclude: tuple[str, ...] = OWN_TOOLS
+    tool_result_include: tuple[str, ...] | None = None
     tool_result_exclude: tuple[str, ...] = OWN_TOOLS + NOISY_TOOLS
     compact_tool_calls: bool = True
     strip_message: tuple[str, ...] = ("usage", "cost", "responseId")

@@ -6,7 +6,7 @@ Source: spec/memory.md sections 6.1 and 6.3; images by reference and times that 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from attrs import evolve
@@ -69,8 +69,25 @@ def _scrubbed(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
         return scrub(value)
     if isinstance(value, dict):
-        return {key: _scrubbed(inner) for key, inner in value.items()}
+        return {scrub(key): _scrubbed(inner) for key, inner in value.items()}
     return [_scrubbed(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _arguments(arguments: Mapping[str, JsonValue]) -> _Json:
+    """All arguments of a call. A name may be what tells a secret, so they are scrubbed once more as the JSON they are.
+
+    Where no JSON is left of them after that, none is kept.
+    """
+    each: _Json = {scrub(name): _scrubbed(value) for name, value in arguments.items()}
+    text = json.dumps(each, ensure_ascii=False)
+    clean = scrub(text)
+    if clean == text:
+        return each
+    try:
+        read = json.loads(clean)
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 def _without_secrets(parts: Iterable[Part]) -> list[Part]:
@@ -80,14 +97,20 @@ def _without_secrets(parts: Iterable[Part]) -> list[Part]:
     return [evolve(part, text=next(texts)) if isinstance(part, TextPart) else part for part in whole]
 
 
+def _passes(tool: str | None, include: tuple[str, ...] | None, exclude: tuple[str, ...]) -> bool:
+    return (include is None or tool in include) and tool not in exclude
+
+
 def _part(part: Part, config: RetainConfig, keep: tuple[str, ...]) -> _Json | None:
     match part:
         case TextPart(text) if "text" in keep and text.strip():
             return {"type": "text", "text": text}
         case ThinkingPart(text) if "thinking" in keep and text.strip():
             return {"type": "thinking", "thinking": scrub(text)}
-        case ToolCallPart(_, name, arguments) if "toolCall" in keep and name not in config.tool_call_exclude:
-            shown = _target(arguments) if config.compact_tool_calls else _scrubbed(dict(arguments))
+        case ToolCallPart(_, name, arguments) if "toolCall" in keep and _passes(
+            name, config.tool_call_include, config.tool_call_exclude
+        ):
+            shown = _target(arguments) if config.compact_tool_calls else _arguments(arguments)
             return {"type": "toolCall", "name": name, "arguments": shown}
         case ImagePart(media_type, size, sha256) if "text" in keep:
             return {"type": "image", "mediaType": media_type, "size": size, "sha256": sha256}
@@ -96,7 +119,7 @@ def _part(part: Part, config: RetainConfig, keep: tuple[str, ...]) -> _Json | No
 
 
 def _tool_result(message: Message, config: RetainConfig) -> list[_Json] | None:
-    if message.tool_name in config.tool_result_exclude:
+    if not _passes(message.tool_name, config.tool_result_include, config.tool_result_exclude):
         return None
     text = evolve(message, parts=tuple(_without_secrets(message.parts))).text.strip()
     whole = "error" in config.tool_result if message.is_error else "content" in config.tool_result

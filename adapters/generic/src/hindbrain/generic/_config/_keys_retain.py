@@ -55,10 +55,22 @@ RETAIN = (
         "What is kept of a tool's result.",
     ),
     _key(
+        "retain.toolFilter.toolCall.include",
+        NAMES,
+        None,
+        "The only tools whose calls are kept; by default any tool's are.",
+    ),
+    _key(
         "retain.toolFilter.toolCall.exclude",
         NAMES,
         _RETAIN.tool_call_exclude,
         "Tools whose calls are not kept.",
+    ),
+    _key(
+        "retain.toolFilter.toolResult.include",
+        NAMES,
+        None,
+        "The only tools whose results are kept; by default any tool's are.",
     ),
     _key(
         "retain.toolFilter.toolResult.exclude",
