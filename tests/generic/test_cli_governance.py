@@ -58,6 +58,7 @@ def test_a_mode_that_is_set_stays(run: Run, session: str, mode: str) -> None:
     assert run("mode", session)[1]["data"]["mode"] == mode
 
 
+@pytest.mark.req("S0-governance-015")
 @pytest.mark.parametrize("mode", ["tools-only", "NORMAL", ""])
 def test_another_mode_is_refused_with_the_three_and_nothing_changes(run: Run, session: str, mode: str) -> None:
     run("mode", session, "read-only")
@@ -67,12 +68,15 @@ def test_another_mode_is_refused_with_the_three_and_nothing_changes(run: Run, se
     assert run("mode", session)[1]["data"]["mode"] == "read-only"
 
 
+@pytest.mark.req("S0-governance-017")
 def test_opt_out_and_tags_stand_in_the_record(run: Run, session: str, tmp_path: Path) -> None:
+    assert run("mode", session, "read-only")[1]["data"]["mode"] == "read-only"
     assert run("opt-out", session)[1]["data"]["next_opt_out"] is True
     assert run("tag", "add", session, "topic:db")[1]["data"]["tags"] == ["topic:db"]
     moved = Path(session).rename(tmp_path / "moved.jsonl")
     data = run("tag", "add", str(moved), "topic:ops")[1]["data"]
     assert (data["tags"], data["next_opt_out"]) == (["topic:db", "topic:ops"], True)
+    assert data["mode"] == "read-only"
     assert run("tag", "remove", str(moved), "topic:db")[1]["data"]["tags"] == ["topic:ops"]
 
 

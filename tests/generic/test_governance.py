@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import attrs
 import pytest
 
-from hindbrain.contracts import Entry, Message, Retained, RetainItem, TextPart
+from hindbrain.contracts import Entry, Message, Recall, RecallQuery, Retained, RetainItem, TextPart
 from hindbrain.contracts.in_memory import InMemoryBackend
 from hindbrain.generic import DiskOutbox, InProcessHost, Session, merge
 from hindbrain.generic._governance import RecordedGovernance
@@ -23,6 +24,11 @@ class Taking(InMemoryBackend):
     def __init__(self) -> None:
         super().__init__()
         self.items: list[RetainItem] = []
+        self.asked = 0
+
+    async def recall(self, bank: str, query: RecallQuery) -> Recall:
+        self.asked += 1
+        return await super().recall(bank, query)
 
     async def retain(self, bank: str, item: RetainItem, *, operation_id: str) -> Retained:
         self.items.append(item)
@@ -72,12 +78,15 @@ def asking() -> list[Message]:
     return [Message(role="user", parts=(TextPart("what is said?"),))]
 
 
+@pytest.mark.req("S0-governance-010")
 async def test_a_normal_session_recalls_and_retains(place: Place) -> None:
-    await place.turn("one is said")
-    assert place.backend.has("one is said")
+    assert await place.turn("one is said") is None
+    assert [item.content.count("one is said") for item in place.backend.items] == [1]
     assert "one is said" in (await place.session.context(asking())).text
+    assert place.backend.asked == 1
 
 
+@pytest.mark.req("S0-governance-011")
 async def test_a_read_only_session_recalls_and_never_retains(place: Place) -> None:
     await place.turn("one is said")
     await place.state.run(lambda: place.state.records.set_mode(SID, "read-only"))
@@ -88,13 +97,16 @@ async def test_a_read_only_session_recalls_and_never_retains(place: Place) -> No
     assert [place.backend.has(f"{n} is said") for n in ("one", "two", "three")] == [True, False, True]
 
 
+@pytest.mark.req("S0-governance-012")
 async def test_an_ignored_session_does_neither(place: Place) -> None:
     await place.state.run(lambda: place.state.records.set_mode(SID, "ignored"))
     assert await place.turn("one is said") == "disabled"
-    assert (await place.session.context(asking())).skipped == "session-disabled"
-    assert place.backend.items == []
+    patch = await place.session.context(asking())
+    assert (patch.skipped, patch.text) == ("session-disabled", "")
+    assert (place.backend.items, place.backend.asked) == ([], 0)
 
 
+@pytest.mark.req("S0-governance-013")
 async def test_an_opt_out_holds_for_one_run_and_for_ever(place: Place) -> None:
     await place.state.run(lambda: place.state.records.skip_next(SID))
     assert await place.turn("one is said") == "disabled"
@@ -103,6 +115,30 @@ async def test_an_opt_out_holds_for_one_run_and_for_ever(place: Place) -> None:
     await place.open()
     await place.turn("three is said")
     assert [place.backend.has(f"{n} is said") for n in ("one", "two", "three")] == [False, True, True]
+
+
+@pytest.mark.req("S0-governance-014")
+async def test_an_opt_out_leaves_recall_as_it_is(place: Place) -> None:
+    await place.turn("one is said")
+    await place.state.run(lambda: place.state.records.skip_next(SID))
+    assert "one is said" in (await place.session.context(asking())).text
+
+
+@pytest.mark.req("S0-governance-002")
+async def test_what_is_decided_about_a_session_is_no_part_of_the_conversation(place: Place) -> None:
+    await place.turn("one is said")
+    await place.state.run(lambda: place.state.records.set_mode(SID, "read-only"))
+    await place.state.run(lambda: place.state.records.add_tag(SID, "topic:secret-plan"))
+    before = (await place.host.branch()).entries
+    patch = await place.session.context(asking())
+    await place.turn("two is said")
+    entries = (await place.host.branch()).entries
+    shown = str([attrs.asdict(each) for each in (*patch.apply(asking()), *entries.values())])
+    assert "one is said" in patch.text
+    assert "secret-plan" not in shown
+    assert "read-only" not in shown
+    assert "one is said" in shown
+    assert set(entries) - set(before) == {"two is said"}
 
 
 async def test_an_opt_out_waits_for_a_run_with_something_in_it(place: Place) -> None:
