@@ -112,7 +112,11 @@ def test_retain_recall_status_and_delete_work_on_one_fact(run: Run) -> None:
     assert envelope(state)["data"]["status"] == "completed"
     (fact,) = envelope(run("recall", "when do we deploy?", "--json"))["data"]["facts"]
     assert fact["text"] == "We deploy on Fridays."
-    assert "topic:ops" in fact["tags"]
+    assert fact["tags"] == ["project:work"]
+    said = run("recall", "when do we deploy?", "--json", HINDBRAIN_RECALL_TYPES="world,experience")
+    assert [("topic:ops" in fact["tags"], fact["text"]) for fact in envelope(said)["data"]["facts"]] == [
+        (True, "We deploy on Fridays.")
+    ]
     assert run("delete", kept["document_id"], "--yes").returncode == 0
     assert run("delete", kept["document_id"], "--yes").returncode == 1
     gone = run("recall", "when do we deploy?")

@@ -211,9 +211,9 @@ def test_entries_with_nothing_to_keep_make_no_job() -> None:
 
 
 def test_an_explicit_retain_has_its_own_document_and_the_base_tags() -> None:
-    item = explicit_item("Deploy on Fridays", SESSION, PROJECT, bank="b", tags=("topic:ops",))
-    same = explicit_item("Deploy on Fridays", SESSION, PROJECT, bank="b", tags=("topic:ops",))
-    other = explicit_item("Deploy on Mondays", SESSION, PROJECT, bank="b")
+    item = explicit_item("Deploy on Fridays", MemoryConfig(), SESSION, PROJECT, bank="b", tags=("topic:ops",))
+    same = explicit_item("Deploy on Fridays", MemoryConfig(), SESSION, PROJECT, bank="b", tags=("topic:ops",))
+    other = explicit_item("Deploy on Mondays", MemoryConfig(), SESSION, PROJECT, bank="b")
     assert item.document_id == same.document_id != other.document_id
     assert {"source:pi", "harness:pi", "project:acme", "topic:ops"} <= set(item.tags)
 

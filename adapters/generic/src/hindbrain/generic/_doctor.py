@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sqlite3
 import stat
@@ -16,7 +17,7 @@ from attrs import frozen
 from hindbrain.contracts import BackendError, Endpoint, EnvToken, HindbrainError, InvalidValueError
 from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._open import check_destination, data_dir, find_project, open_backend, token_policy
-from hindbrain.memory import recall_scopes
+from hindbrain.memory import MemoryConfig, Project, observation_scopes, project_bank, recall_scopes
 
 
 @frozen(kw_only=True)
@@ -36,7 +37,21 @@ async def _identity(settings: Settings) -> list[Finding]:
     return [
         Finding(check="project", level="ok", text=f"{project.id} (by {project.how}), root {project.root}"),
         Finding(check="banks", level="ok", text=banks),
+        *_observations(config, project),
     ]
+
+
+def _observations(config: MemoryConfig, project: Project) -> list[Finding]:
+    """The observation scopes as a turn's job would carry them; the session's own id is left as its placeholder."""
+    bank = project_bank(config, project)
+    scopes = observation_scopes(config, project, host="cli", session="<sessionId>", bank=bank)
+    advice = "Mend observations.scopes; `hindbrain config show` says which file sets it."
+    problems = [Finding(check="observations", level="problem", text=text, advice=advice) for text in scopes.problems]
+    if scopes.rows is None:
+        text = "jobs name no observation scopes; the server chooses"
+    else:
+        text = json.dumps(scopes.rows, ensure_ascii=False)
+    return [*problems, Finding(check="observations", level="ok", text=text)]
 
 
 def _fts5() -> Finding:

@@ -169,6 +169,8 @@ class Session:
         """
         if not self._config.enabled:
             return SettledTurn(skipped="disabled")
+        for problem in self._identity.observation_scopes(self._config, self._project, self.bank).problems:
+            await self._warn(f"{problem} See `hindbrain doctor`.")
         try:
             async with self._one_at_a_time:
                 kept = await self._retainer.settle(await self._host.branch())

@@ -12,6 +12,7 @@ from hindbrain.memory._config import (
     ScopeConfig,
 )
 from hindbrain.memory._identity import Checkout, Project, identify, session_key
+from hindbrain.memory._observation import PLACEHOLDERS, ObservationScopes, observation_scopes
 from hindbrain.memory._operation import digest, operation_id
 from hindbrain.memory._projection import iso, project, project_message
 from hindbrain.memory._quality import Verdict, judge
@@ -24,6 +25,7 @@ from hindbrain.memory._turns import Shown, TurnKey, Turns, last_user
 
 __all__ = [
     "GUIDANCE",
+    "PLACEHOLDERS",
     "Access",
     "BankEntry",
     "Block",
@@ -34,6 +36,7 @@ __all__ = [
     "MemoryConfig",
     "NoProjectError",
     "ObservationConfig",
+    "ObservationScopes",
     "Project",
     "RecallConfig",
     "RecallOutcome",
@@ -58,6 +61,7 @@ __all__ = [
     "iso",
     "judge",
     "last_user",
+    "observation_scopes",
     "operation_id",
     "project",
     "project_bank",

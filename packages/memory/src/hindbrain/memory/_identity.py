@@ -9,7 +9,7 @@ import hashlib
 import re
 from pathlib import PurePath
 
-from attrs import frozen
+from attrs import Factory, field, frozen
 
 from hindbrain.memory._config import ScopeConfig
 
@@ -66,12 +66,16 @@ class Checkout:
 
 @frozen(kw_only=True)
 class Project:
-    """A project's identity. ``how`` is pin, remote or basename; ``legacy_id`` is the slug without our suffix."""
+    """A project's identity. ``how`` is pin, remote or basename; ``legacy_id`` is the slug without our suffix.
+
+    ``cwd`` is the working directory as the host named it; where it is not given, it is the root.
+    """
 
     id: str
     legacy_id: str
     how: str
     root: str
+    cwd: str = field(default=Factory(lambda self: self.root, takes_self=True))
 
     @property
     def repo_key(self) -> str:
@@ -93,4 +97,6 @@ def identify(checkout: Checkout, scope: ScopeConfig) -> Project:
         source, how = normalise_remote(checkout.remote), "remote"
     else:
         source, how = PurePath(checkout.root).name, "basename"
-    return Project(id=unique_slug(source), legacy_id=upstream_slug(source), how=how, root=checkout.root)
+    return Project(
+        id=unique_slug(source), legacy_id=upstream_slug(source), how=how, root=checkout.root, cwd=checkout.cwd
+    )

@@ -9,6 +9,7 @@ from attrs import frozen
 from hindbrain.contracts import Coverage, Entry, RetainItem, RetainJob, UpdateMode, scrub
 from hindbrain.memory._config import MemoryConfig
 from hindbrain.memory._identity import Project
+from hindbrain.memory._observation import ObservationScopes, observation_scopes
 from hindbrain.memory._operation import digest, operation_id
 from hindbrain.memory._projection import believable, iso, project
 from hindbrain.memory._scope import retain_tags
@@ -31,6 +32,10 @@ class SessionIdentity:
     def document_id(self) -> str:
         """The one document all turns of the session are appended to. Source: spec/memory.md section 6.4."""
         return f"pi-session:{self.key}"
+
+    def observation_scopes(self, config: MemoryConfig, project: Project, bank: str) -> ObservationScopes:
+        """The observation scopes of a job of this session to a bank."""
+        return observation_scopes(config, project, host=self.host, session=self.key, bank=bank)
 
 
 def build_job(
@@ -69,6 +74,7 @@ def build_job(
         metadata={"source": "hindbrain", "retainSource": "auto", "imported": "false"},
         tags=retain_tags(session.host, project_, session.key, extra_tags),
         update_mode=UpdateMode.APPEND,
+        observation_scopes=session.observation_scopes(config, project_, bank).rows,
     )
     revision = digest(*(each for entry in entries for each in (entry.id, entry.parent_id or "")), content)[:16]
     operation = operation_id(
@@ -78,7 +84,14 @@ def build_job(
 
 
 def explicit_item(
-    text: str, session: SessionIdentity, project_: Project, *, bank: str, tags: tuple[str, ...] = (), context: str = ""
+    text: str,
+    config: MemoryConfig,
+    session: SessionIdentity,
+    project_: Project,
+    *,
+    bank: str,
+    tags: tuple[str, ...] = (),
+    context: str = "",
 ) -> RetainItem:
     """The item of an explicit retain: its own document, named after what it says, with the base tags merged in.
 
@@ -93,4 +106,5 @@ def explicit_item(
         metadata={"source": "hindbrain", "retainSource": "command", "imported": "false"},
         tags=retain_tags(session.host, project_, None, tags),
         update_mode=UpdateMode.REPLACE,
+        observation_scopes=session.observation_scopes(config, project_, bank).rows,
     )

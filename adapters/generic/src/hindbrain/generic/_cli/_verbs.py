@@ -62,7 +62,7 @@ def retain(options: Options, text: str, bank: str | None, tags: tuple[str, ...])
         project, config, own_bank = await _project(settings)
         target, cwd = own_bank if bank is None else bank, str(Path.cwd())
         identity = name_session(SessionPlace(host="cli", cwd=cwd, file=f"cli:{project.id}"), origin_of(settings))
-        item = explicit_item(text, identity, project, bank=target, tags=tags)
+        item = explicit_item(text, config, identity, project, bank=target, tags=tags)
         operation = operation_id(
             origin=identity.origin,
             bank=target,

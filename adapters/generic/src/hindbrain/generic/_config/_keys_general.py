@@ -162,9 +162,8 @@ SCOPE = (
     Key(
         path="observations.enabled",
         form=FLAG,
-        about="Whether the server is asked to make observations.",
+        about="Whether what is retained names the tag sets that observations are made for.",
         default=_OBSERVATIONS.enabled,
-        waits=True,
     ),
     Key(
         path="observations.scopes",
@@ -172,6 +171,5 @@ SCOPE = (
         about="The tag sets observations are made for; a tag may hold {projectId}, {repoKey}, {sessionId}, {cwdHash},"
         " {projectBankId} or {bankId}. Without it: the host's harness tag and the project's tag, a set each.",
         default=_OBSERVATIONS.scopes,
-        waits=True,
     ),
 )
