@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from hindbrain.contracts import Coverage, RetainJob
 from hindbrain.store import StoreClosedError
 from hindbrain.store._files import StateDirError
 from hindbrain.store._lock import Lock, LockBusyError
 from hindbrain.store._queue import DurableQueue, JobRefusedError, UnknownJobError
+from hindbrain.store._queue._journal import Journal
 from hindbrain.store._seal import SealKey
 from hindbrain.store.testing import MemoryLayer, RecordingLayer
 
@@ -90,6 +93,84 @@ def test_an_append_asks_no_more_of_the_disk_however_much_waits(
     layer.operations.clear()
     queue.append(make_job())
     assert [each.name for each in layer.operations] == few
+
+
+def test_an_append_that_nobody_came_between_looks_no_further_than_at_its_own_file(
+    disk: MemoryLayer, open_queue: OpenQueue, make_job: MakeJob
+) -> None:
+    layer = RecordingLayer(disk)
+    queue = open_queue(layer)
+    queue.append(make_job())
+    works: list[Callable[[], None]] = [
+        lambda: queue.append(make_job()),
+        lambda: queue.ack(["done"]),
+        lambda: queue.ack(["done"]),
+    ]
+    for work in works:
+        layer.operations.clear()
+        work()
+    names = [each.name for each in layer.operations]
+    assert names == ["try_lock", "lstat", "pread", "lstat", "write", "fsync", "unlock"]
+
+
+def others_append(disk: MemoryLayer, path: Path, other: DurableQueue, job: RetainJob) -> None:  # noqa: ARG001 - as its siblings
+    other.append(job)
+
+
+def others_grow(disk: MemoryLayer, path: Path, other: DurableQueue, job: RetainJob) -> None:
+    beyond = path.with_name(f"{path.name}.1.jsonl")
+    data = other.line(job)
+    with Lock(disk, path.with_name(f"{path.name}.lock")).light():
+        Journal(disk, beyond).append(data)
+
+
+def others_rewrite(disk: MemoryLayer, path: Path, other: DurableQueue, job: RetainJob) -> None:  # noqa: ARG001 - as above
+    other.ack(ids(other))
+    other.append_many([evolve(job, id=f"{number}") for number in range(9)])
+    other.append(job)
+    other.compact()  # the new file is longer than what anybody has read of the old one
+
+
+def a_hand_removes(disk: MemoryLayer, path: Path, other: DurableQueue, job: RetainJob) -> None:
+    disk.unlink(path)
+    other.append(job)
+
+
+def a_hand_moves(disk: MemoryLayer, path: Path, other: DurableQueue, job: RetainJob) -> None:
+    disk.replace(path, path.with_name("elsewhere"))
+    other.append(job)
+
+
+def a_hand_writes(disk: MemoryLayer, path: Path, other: DurableQueue, job: RetainJob) -> None:
+    fd = disk.open(path, os.O_WRONLY | os.O_APPEND)
+    disk.write(fd, other.line(job))
+    disk.close(fd)
+
+
+def a_hand_replaces(disk: MemoryLayer, path: Path, other: DurableQueue, job: RetainJob) -> None:
+    Journal(disk, path).replace(other.line(job))
+
+
+@pytest.mark.parametrize(
+    "between",
+    [others_append, others_grow, others_rewrite, a_hand_removes, a_hand_moves, a_hand_writes, a_hand_replaces],
+)
+def test_an_append_after_others_have_written_is_lost_to_nobody(
+    between: Callable[[MemoryLayer, Path, DurableQueue, RetainJob], None],
+    disk: MemoryLayer,
+    path: Path,
+    open_queue: OpenQueue,
+    make_job: MakeJob,
+) -> None:
+    queue = open_queue()
+    for _ in range(3):  # nobody came between the last two
+        queue.append(make_job())
+    queue.ack([ids(queue)[0]])
+    theirs, mine = make_job(), make_job()
+    between(disk, path, open_queue(), theirs)
+    queue.append(mine)
+    assert ids(open_queue())[-2:] == ids(queue)[-2:] == [theirs.id, mine.id]
+    assert ids(open_queue()) == ids(queue)
 
 
 def test_the_same_job_twice_counts_once(open_queue: OpenQueue, make_job: MakeJob) -> None:

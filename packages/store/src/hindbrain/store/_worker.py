@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from hindbrain.store._errors import StoreClosedError, translated
@@ -81,6 +82,17 @@ class Worker:
             job.stop()
             raise
 
+    def start(self, work: Callable[[], object], then: Callable[[BaseException | None], None]) -> None:
+        """Run ``work`` in the thread, and then ``then`` in this event loop with what was raised, in our words.
+
+        Cheaper than ``run``, for work that nobody stops. ``then`` is left out where the loop has ended meanwhile.
+        """
+        loop = asyncio.get_running_loop()
+        if self._closed:
+            loop.call_soon(then, StoreClosedError())
+        else:
+            self._pool.submit(_told, work, lambda error: loop.call_soon_threadsafe(then, error))
+
     async def close(self, last: Callable[[], None]) -> None:
         """Run ``last`` after all that waits, then end the thread. Idempotent."""
         if self._closed:
@@ -88,6 +100,17 @@ class Worker:
         self._closed = True
         await asyncio.get_running_loop().run_in_executor(self._pool, last)
         self._pool.shutdown(wait=False)
+
+
+def _told(work: Callable[[], object], tell: Callable[[BaseException | None], object]) -> None:
+    error: BaseException | None = None
+    try:
+        with translated():
+            work()
+    except BaseException as raised:  # noqa: BLE001 - it is told, not swallowed
+        error = raised
+    with suppress(RuntimeError):  # the loop has ended, and nobody waits any more
+        tell(error)
 
 
 def _guarded(work: Callable[[Job], T], job: Job) -> T:

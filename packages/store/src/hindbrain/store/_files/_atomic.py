@@ -24,12 +24,14 @@ def write_all(layer: FileLayer, fd: int, data: bytes) -> None:
     Raises:
         OSError: the disk's own; a part may have been written.
     """
-    rest = memoryview(data)
+    rest: bytes | memoryview = data
     while rest:
         written = uninterrupted(layer.write, fd, rest)
         if written == 0:
             raise OSError(errno.EIO, "the disk took nothing")
-        rest = rest[written:]
+        if written == len(rest):
+            return
+        rest = memoryview(rest)[written:]
 
 
 def sync_dir(layer: FileLayer, path: Path) -> None:

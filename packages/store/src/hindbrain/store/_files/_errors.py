@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -42,8 +42,7 @@ class StateDirError(StoreError):
     advice = "Name a folder of your own, by its real path."
 
 
-@contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
+def disk_errors(path: Path) -> AbstractContextManager[None]:
     """Turn the operating system's errors into ours, naming the file and the error's symbol and nothing else.
 
     Raises:
@@ -51,17 +50,32 @@ def disk_errors(path: Path) -> Iterator[None]:
         StoreReadOnlyError: may not be written: ``EROFS``, ``EACCES``, ``EPERM``.
         StoreUnavailableError: any other.
     """
-    try:
-        yield
-    except OSError as error:
-        symbol = errno.errorcode.get(error.errno or 0, "an unnamed error")
-        if error.errno in _FULL:
-            raise StoreFullError(f"The disk has no room for {path} ({symbol}); what was there is intact.") from error
-        if error.errno in _READ_ONLY:
-            raise StoreReadOnlyError(f"{path} may not be written ({symbol}); nothing was changed.") from error
-        raise StoreUnavailableError(
-            f"{path} could not be read or written ({symbol}); what was there is intact."
-        ) from error
+    return _DiskErrors(path)
+
+
+class _DiskErrors:
+    """A class and no generator, since every append passes through it."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise _in_our_words(self._path, error) from error
+
+
+def _in_our_words(path: Path, error: OSError) -> StoreError:
+    symbol = errno.errorcode.get(error.errno or 0, "an unnamed error")
+    if error.errno in _FULL:
+        return StoreFullError(f"The disk has no room for {path} ({symbol}); what was there is intact.")
+    if error.errno in _READ_ONLY:
+        return StoreReadOnlyError(f"{path} may not be written ({symbol}); nothing was changed.")
+    return StoreUnavailableError(f"{path} could not be read or written ({symbol}); what was there is intact.")
 
 
 def uninterrupted(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

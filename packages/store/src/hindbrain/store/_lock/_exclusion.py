@@ -19,6 +19,11 @@ from hindbrain.store._lock._watch import Look, Watch
 class Exclusion(Protocol):
     """A way to keep others out. ``mine`` makes the holder's record where one is needed, the same each time."""
 
+    @property
+    def was_mine(self) -> bool:
+        """Whether nobody else has had the OS lock between this object's last use of it and the one now."""
+        ...
+
     def attempt(self, mine: Callable[[], Owner], *, recorded: bool) -> bool:
         """Take the lock if it is free."""
         ...
@@ -39,6 +44,10 @@ class ByOs:
     file: FileLock
     record: Record
     watch: Watch
+
+    @property
+    def was_mine(self) -> bool:
+        return self.file.was_mine
 
     def attempt(self, mine: Callable[[], Owner], *, recorded: bool) -> bool:
         if not self.file.take():
@@ -89,6 +98,7 @@ class ByRecord:
     """Whoever makes the folder, or takes over from a dead owner, and writes the record has the lock."""
 
     record: Record
+    was_mine = False
 
     def attempt(self, mine: Callable[[], Owner], *, recorded: bool) -> bool:  # noqa: ARG002 - there is nothing else
         me = mine()

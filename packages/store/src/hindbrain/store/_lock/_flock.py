@@ -23,6 +23,7 @@ class FileLock:
 
     Attributes:
         works: False once the file system has said that it knows no locks.
+        was_mine: whether it is certain that nobody else has taken the OS lock since this object took it last.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class FileLock:
         self._fd = _CLOSED
         self._pid = 0
         self.works = True
+        self.was_mine = False
 
     def take(self) -> bool:
         """Take the lock if it is free. Its folder is made where it is missing.
@@ -67,10 +69,14 @@ class FileLock:
 
     def sign(self) -> None:
         """Write down who holds it. It only tells others, so a disk that does not take it keeps nobody from working."""
-        with suppress(OSError):
-            if self._layer.pread(self._fd, len(self._mark) + 1, 0) != self._mark:
+        self.was_mine = False
+        try:
+            self.was_mine = self._layer.pread(self._fd, len(self._mark) + 1, 0) == self._mark
+            if not self.was_mine:
                 uninterrupted(self._layer.ftruncate, self._fd, 0)
                 write_all(self._layer, self._fd, self._mark)
+        except OSError:
+            pass
 
     def holder(self) -> Owner | None:
         """The process that used the lock last, or None where that cannot be read."""

@@ -131,9 +131,13 @@ class Lock:
 
 
 class Hold:
-    """A lock while it is held. The way in and out of a ``with`` is short on purpose: an append pays it each time."""
+    """A lock while it is held. The way in and out of a ``with`` is short on purpose: an append pays it each time.
 
-    __slots__ = ("_held", "_lock", "_me", "_recorded", "_wait", "_way")
+    Attributes:
+        was_mine: whether it is certain that nobody else has had the OS lock since this object had it last.
+    """
+
+    __slots__ = ("_held", "_lock", "_me", "_recorded", "_wait", "_way", "was_mine")
 
     def __init__(self, lock: Lock, wait: float, *, recorded: bool) -> None:
         self._lock = lock
@@ -142,6 +146,7 @@ class Hold:
         self._me: Owner | None = None
         self._way: Exclusion
         self._held = False
+        self.was_mine = False
 
     def renew(self) -> None:
         """Say that the holder is alive: every few seconds while it works, and right before what it does takes effect.
@@ -192,5 +197,5 @@ class Hold:
             if not taken and way is not self._lock.way():
                 # The file system has just said that it knows no locks: nobody holds anything yet.
                 continue
-            self._way, self._held = way, taken
+            self._way, self._held, self.was_mine = way, taken, way.was_mine
             return taken

@@ -22,7 +22,7 @@ class AsyncQueue:
         self._queue = queue
         self._worker = worker
         self._waiters: list[_Waiter] = []
-        self._committing: asyncio.Task[None] | None = None
+        self._busy = False
 
     async def enqueue(self, job: RetainJob) -> None:
         """Take the job; it is durable when this returns. Cancelled before its write began, nothing of it is kept.
@@ -31,36 +31,29 @@ class AsyncQueue:
             JobRefusedError: the file cannot carry it.
             StoreError: it is not durable.
         """
-        line = self._queue.line(job)
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.append((job.id, line, done))
-        if self._committing is None:
-            self._committing = asyncio.create_task(self._commit())
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        self._waiters.append((job.id, self._queue.line(job), done))
+        if not self._busy:
+            self._busy = True
+            loop.call_soon(self._commit)
         await done
 
-    async def _commit(self) -> None:
-        try:
-            while batch := [each for each in self._waiters if not each[2].cancelled()]:
-                self._waiters.clear()
-                await self._commit_one(batch)
-        finally:
-            self._waiters.clear()
-            self._committing = None
+    def _commit(self) -> None:
+        """Write what waits, if anything does. Callbacks and no task: each step of a task would cost as much again."""
+        batch = [each for each in self._waiters if not each[2].cancelled()]
+        self._waiters.clear()
+        self._busy = bool(batch)
+        if batch:
+            lines = [(job_id, line) for job_id, line, _ in batch]
+            self._worker.start(lambda: self._queue.append_lines(lines), lambda error: self._settle(batch, error))
 
-    async def _commit_one(self, batch: list[_Waiter]) -> None:
-        lines = [(job_id, line) for job_id, line, _ in batch]
-        error: BaseException | None = None
-        try:
-            await self._worker.run(lambda _: self._queue.append_lines(lines))
-        except BaseException as raised:
-            error = raised
-            if not isinstance(raised, Exception):
-                raise
-        finally:
-            for _, _, done in batch:
-                if done.done():
-                    continue
-                if error is None:
-                    done.set_result(None)
-                else:
-                    done.set_exception(error)
+    def _settle(self, batch: list[_Waiter], error: BaseException | None) -> None:
+        for _, _, done in batch:
+            if done.done():
+                continue
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)
+        self._commit()

@@ -38,13 +38,15 @@ class Log:
         older = {number: self._segments[number].look() for number in sorted(self._segments) if number != newest}
         return {number: each[1] for number, each in {**older, newest: last}.items() if each is not None}
 
-    def append(self, data: bytes) -> tuple[int, int]:
+    def append(self, data: bytes, *, alone: bool = False) -> tuple[int, int]:
         """Add whole lines, durably; the segment and the offset at which they begin.
+
+        ``alone``: nobody else has had the lock since this object was used last.
 
         Raises:
             OSError: nothing of it counts, though a part may have reached the disk.
         """
-        number, found = self._newest()
+        number, found = self._newest(alone=alone)
         segment = self._segments[number]
         if not segment.is_spoiled(found):
             try:
@@ -111,12 +113,12 @@ class Log:
         self._beyond = self._journal(number + 1)
         return self._segments[number]
 
-    def _newest(self) -> tuple[int, Found | None]:
+    def _newest(self, *, alone: bool = False) -> tuple[int, Found | None]:
         """The number of the newest segment, and what lies there."""
         found = self._segments[0].look()
         if (found[0] if found else None) != self._main:
             self._find()
-        while self._beyond.look() is not None:
+        while not alone and self._beyond.look() is not None:
             self._grow()
         newest = max(self._segments)
         return newest, self._segments[newest].look() if newest else found

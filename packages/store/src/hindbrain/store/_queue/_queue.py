@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from hindbrain.contracts import Coverage, RetainJob, UpdateMode
 from hindbrain.store._errors import StoreClosedError, StoreError
 from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
-from hindbrain.store._lock import Lock
+from hindbrain.store._lock import Hold, Lock
 from hindbrain.store._queue._aside import Quarantine
 from hindbrain.store._queue._compact import is_worth_it, remaining
 from hindbrain.store._queue._dead import Graveyard, revived
@@ -143,8 +143,9 @@ class DurableQueue:
         """
         if not lines:
             return
-        with self._shared():
-            segment, offset = self._log.append(b"".join([line for _, line in lines]))
+        with self._shared() as hold, disk_errors(self.path):
+            data = b"".join([line for _, line in lines])
+            segment, offset = self._log.append(data, alone=hold.was_mine)
             self._index.appended(segment, offset, [(job_id, len(line)) for job_id, line in lines])
 
     def waiting(self, limit: int | None = None, *, skip: Container[str] = ()) -> tuple[QueuedJob, ...]:
@@ -187,13 +188,13 @@ class DurableQueue:
 
     def ack(self, ids: Iterable[str]) -> None:
         """These were delivered: one write, one sync. An id that does not wait is no error."""
-        with self._shared():
+        with self._shared(), disk_errors(self.path):
             self._index.record(Ack(tuple(ids)))
         self._tidy()
 
     def attempt(self, job_id: str, code: str, *, renew: bool = False) -> None:
         """This one was definitely refused. ``renew`` gives it a fresh operation id: the old one is never run again."""
-        with self._shared():
+        with self._shared(), disk_errors(self.path):
             self._index.record(Attempt(job_id, code, renewals=int(renew)))
 
     def bury(self, job_id: str, code: str | None = None) -> None:
@@ -326,13 +327,11 @@ class DurableQueue:
         for lock in (self._lock, *self._leases):
             lock.close()
 
-    @contextmanager
-    def _shared(self, *, alone: bool = False) -> Iterator[None]:
+    def _shared(self, *, alone: bool = False) -> AbstractContextManager[Hold]:
         """Hold the lock; ``alone`` for what rewrites."""
         if self._closed:
             raise StoreClosedError
-        with self._lock.held(self._wait) if alone else self._lock.light(self._wait), disk_errors(self.path):
-            yield
+        return self._lock.held(self._wait) if alone else self._lock.light(self._wait)
 
     @contextmanager
     def _fresh(self, *, alone: bool = False) -> Iterator[None]:
@@ -340,7 +339,7 @@ class DurableQueue:
 
         Where that fails they are neither sent nor lost, and it is tried again the next time.
         """
-        with self._shared(alone=alone):
+        with self._shared(alone=alone), disk_errors(self.path):
             self._index.refresh()
             self._try_to_put_aside()
             try:

