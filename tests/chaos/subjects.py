@@ -15,6 +15,7 @@ from hindbrain.contracts import Branch, Coverage, Entry, Message, Retained, Reta
 from hindbrain.store import Cursors, DurableQueue, SessionRecord, SessionRecords
 from hindbrain.store._cursors import move
 from hindbrain.store._files import FileLayer, StateDir, disk_errors
+from hindbrain.store._files._state_dir import _IGNORED as IGNORED
 from hindbrain.store._flush import Delivery
 from hindbrain.store._ledger import Document, Event, FactLedger, State
 from hindbrain.store._lock import Lock, Patience
@@ -202,7 +203,7 @@ class CursorsLife:
         self._at = dict.fromkeys(self._sessions, 0)
 
     def files(self) -> Mapping[Path, bytes]:
-        return {FOLDER / ".gitignore": b"*\n"}
+        return {FOLDER / ".gitignore": IGNORED}
 
     def open(self, layer: FileLayer) -> Cursors:
         return Cursors(folder(layer), KEY, now=now, wait=0)
@@ -254,7 +255,7 @@ class ReceiptsLife:
         self._made = 0
 
     def files(self) -> Mapping[Path, bytes]:
-        return {FOLDER / ".gitignore": b"*\n"}
+        return {FOLDER / ".gitignore": IGNORED}
 
     def open(self, layer: FileLayer) -> RetainReceipts:
         return RetainReceipts(folder(layer), now=now, wait=0)
@@ -284,7 +285,7 @@ class LedgerLife:
         self._now = 1_000
 
     def files(self) -> Mapping[Path, bytes]:
-        return {FOLDER / ".gitignore": b"*\n"}
+        return {FOLDER / ".gitignore": IGNORED}
 
     def open(self, layer: FileLayer) -> FactLedger:
         lock = Lock(layer, FOLDER / "hindsight-receipts.json.lock", patience=IMPATIENT)
@@ -338,7 +339,7 @@ class RecordsLife:
         self._rng = rng
 
     def files(self) -> Mapping[Path, bytes]:
-        return {FOLDER / ".gitignore": b"*\n"}
+        return {FOLDER / ".gitignore": IGNORED}
 
     def open(self, layer: FileLayer) -> SessionRecords:
         return SessionRecords(folder(layer), KEY, now=now, wait=0)

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from hindbrain.generic._command import main as begin
+
 HINDBRAIN = Path(sys.executable).with_name("hindbrain")
 EXAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
 
@@ -134,6 +136,60 @@ def test_bytes_that_are_no_text_are_refused_and_not_retained_in_part(run: Run) -
     assert done.returncode == 2
     assert "UTF-8" in done.stderr
     assert run("recall", "tabs?").returncode == 1
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("retain", b"Tabs are forbidden. \xff"),
+        ("retain", "x", "--tag", b"\xff"),
+        ("recall", b"\xff"),
+        ("replay", str(EXAMPLES / "pi-1.6.0.jsonl"), "--ask", b"\xff"),
+        ("tag", "add", "s.jsonl", b"\xff"),
+    ],
+)
+def test_an_argument_that_is_no_text_is_refused_and_nothing_is_done(run: Run, tmp_path: Path, args: Any) -> None:
+    done = run(*args, "--json", PYTHONUTF8="1")
+    assert done.returncode == 2
+    assert "UTF-8" in envelope(done)["error"]["message"]
+    assert not (tmp_path / "d").exists()
+    assert not (tmp_path / "work" / ".hindbrain").exists()
+
+
+def test_a_replay_that_memory_failed_says_so_in_its_envelope(run: Run) -> None:
+    environ = {"HINDBRAIN_HINDSIGHT_BASE_URL": "http://127.0.0.1:9"}
+    session = str(EXAMPLES / "pi-1.6.0.jsonl")
+    done = run("replay", session, "--ask", "x", "--backend", "hindsight", "--json", **environ)
+    told = envelope(done)
+    assert done.returncode == 4
+    assert told["error"]["code"] == "network"
+    assert "retained" in told["error"]["message"]
+    assert told["error"]["next"]
+    assert len(told["warnings"]) == 1
+
+
+class Interrupted:
+    """A module whose loading the user cut short."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise KeyboardInterrupt(name)
+
+
+def test_an_interrupt_while_the_command_loads_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "hindbrain.generic._cli", Interrupted())
+    with pytest.raises(SystemExit) as left:
+        begin()
+    assert left.value.code == 130
+    assert left.value.__suppress_context__
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_nothing_is_loaded_before_an_interrupt_is_minded() -> None:
+    code = "import sys, hindbrain.generic._command; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"attrs", "click", "httpx", "pydantic", "hindbrain.contracts", "hindbrain.store"} & set(loaded)
 
 
 def test_delete_asks_first_or_wants_yes(run: Run) -> None:

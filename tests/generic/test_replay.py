@@ -19,7 +19,7 @@ from hindbrain.contracts import (
 )
 from hindbrain.contracts.in_memory import InMemoryBackend
 from hindbrain.generic import merge
-from hindbrain.generic._cli._replay import as_text, exit_of, warnings_of
+from hindbrain.generic._cli._replay import as_text, exit_of, problems_of
 from hindbrain.generic._envelope import Exit
 from hindbrain.generic._replay import Replay, ReplayReport
 
@@ -87,17 +87,18 @@ async def test_what_was_not_taken_and_not_asked_is_said_with_what_to_do() -> Non
     assert "2 of 18 turns taken, 0 failed, 16 not taken" in text
     assert "(memory could not be asked)" in text
     assert "nothing was found" not in text
-    retained, asked = warnings_of(report)
-    assert "(network)" in retained
-    assert "again" in retained
-    assert "(network)" in asked
+    retained, asked = problems_of(report)
+    assert "(network)" in str(retained)
+    assert "again" in retained.next_step
+    assert "(network)" in str(asked)
+    assert [each.code for each in (retained, asked)] == ["network", "network"]
     assert exit_of(report, QUESTION) is Exit.PARTIAL
 
 
 async def test_a_memory_that_took_all_is_not_complained_about() -> None:
     report = await Replay(SESSION, InMemoryBackend(), merge([])).run(QUESTION)
     report.code = "store-busy"  # it was busy once, and took the turn later
-    assert warnings_of(report) == []
+    assert problems_of(report) == []
     assert "18 turns retained" in as_text(report, QUESTION)
     assert exit_of(report, QUESTION) is Exit.OK
 

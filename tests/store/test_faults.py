@@ -150,8 +150,35 @@ async def test_a_database_that_may_not_be_written_says_so(backend: EmbeddedBacke
 
 
 @pytest.mark.parametrize(
+    ("writable", "expected"), [(False, StoreReadOnlyError), (True, StoreUnavailableError)], ids=["read-only", "other"]
+)
+async def test_a_database_in_a_folder_that_may_not_be_written_is_read_only_and_not_missing(
+    root: Path, keep: Keep, monkeypatch: pytest.MonkeyPatch, writable: bool, expected: type[StoreError]
+) -> None:
+    await keep("The tide turns.")
+    again = EmbeddedBackend(root)
+    unable = sqlite3.OperationalError("unable to open database file")
+    unable.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+
+    def refuse(_connection: sqlite3.Connection, _wait: float) -> None:
+        raise unable  # what SQLite says of its -shm file on a disk mounted read-only
+
+    monkeypatch.setattr("hindbrain.store._databases.use_wal", refuse)
+    monkeypatch.setattr("hindbrain.store._databases.os.access", lambda path, mode: writable and (path, mode))
+    with pytest.raises(expected) as refused:
+        await again.recall("bank", RecallQuery(text="tide"))
+    await again.close()
+    assert "unable" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
     ("error", "expected"),
-    [(PermissionError(13, "denied"), StoreReadOnlyError), (OSError(5, "input/output"), StoreUnavailableError)],
+    [
+        (PermissionError(13, "denied"), StoreReadOnlyError),
+        (OSError(30, "read-only file system, denied"), StoreReadOnlyError),
+        (OSError(28, "no space, denied"), StoreFullError),
+        (OSError(5, "input/output"), StoreUnavailableError),
+    ],
 )
 def test_errors_of_the_operating_system_become_ours(error: OSError, expected: type[StoreError]) -> None:
     with pytest.raises(expected) as raised, translated():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import stat
+import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from hindbrain.store._files import OsFileLayer, StateDir, StateDirError
 from hindbrain.store.testing import Fault, FaultyLayer, MemoryLayer
 
 LAYER = OsFileLayer()
+IGNORED = b"*\n!hindbrain.json*\n"
 
 
 class Foreign(OsFileLayer):
@@ -44,12 +47,60 @@ def test_it_is_made_with_all_above_it_for_its_owner_alone(tmp_path: Path) -> Non
     assert mode(opened.file(".gitignore")) == 0o600
 
 
-def test_nothing_in_it_is_ever_under_version_control(tmp_path: Path) -> None:
-    opened = StateDir.open(LAYER, tmp_path / "state")
-    assert opened.file(".gitignore").read_bytes() == b"*\n"
-    opened.file(".gitignore").write_bytes(b"*\n!mine\n")
+def seen_by_git(project: Path) -> list[str]:
+    quiet = {"HOME": str(project), "PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run(["git", "init", "-q", str(project)], check=True, env=quiet)
+    argv = ["git", "-C", str(project), "status", "--porcelain", "-uall"]
+    lines = subprocess.run(argv, check=True, env=quiet, capture_output=True, text=True).stdout.splitlines()
+    return sorted(line.split()[1] for line in lines)
+
+
+def test_no_state_is_ever_under_version_control_and_a_projects_settings_are(tmp_path: Path) -> None:
+    opened = StateDir.open(LAYER, tmp_path / ".hindbrain")
+    assert seen_by_git(tmp_path) == []
+    for name in ("hindbrain.json", "hindbrain.jsonc", "retain-queue.jsonl", "retain-queue.jsonl.dead.jsonl"):
+        opened.file(name).touch()
+    opened.folder("session-meta").file("0123456789abcdef.json").touch()
+    assert seen_by_git(tmp_path) == [".hindbrain/hindbrain.json", ".hindbrain/hindbrain.jsonc"]
+
+
+@pytest.mark.parametrize("mine", [b"*\n!mine\n", b"", b"x\n", b"*", b"!\n"])
+def test_what_a_user_wrote_there_stays(tmp_path: Path, mine: bytes) -> None:
+    ignore = tmp_path / "state" / ".gitignore"
+    ignore.parent.mkdir()
+    ignore.write_bytes(mine)
+    ignore.chmod(0o644)
+    StateDir.open(LAYER, ignore.parent)
+    assert (ignore.read_bytes(), mode(ignore) & 0o600) == (mine, 0o600)
+
+
+def test_what_an_earlier_version_wrote_is_brought_up_to_date(tmp_path: Path) -> None:
+    ignore = tmp_path / "state" / ".gitignore"
+    ignore.parent.mkdir()
+    ignore.write_bytes(b"*\n")
+    StateDir.open(LAYER, ignore.parent)
+    assert ignore.read_bytes() == IGNORED
+
+
+def test_on_a_full_disk_the_old_one_stays_and_the_folder_opens() -> None:
+    disk = MemoryLayer.holding({Path("/a/.gitignore"): b"*\n"})
+    for number in itertools.count(1):
+        layer = FaultyLayer(disk, fail_at=number, fault=Fault.ENOSPC)
+        with suppress(OSError):
+            StateDir.open(layer, Path("/a"))
+        if not layer.fired:
+            break
+        assert disk.files().keys() == {Path("/a/.gitignore")}
+    assert disk.files() == {Path("/a/.gitignore"): IGNORED}
+
+
+def test_a_link_there_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "theirs").write_bytes(b"*\n")
+    (tmp_path / "state" / ".gitignore").symlink_to(tmp_path / "theirs")
     StateDir.open(LAYER, tmp_path / "state")
-    assert opened.file(".gitignore").read_bytes() == b"*\n!mine\n"
+    assert (tmp_path / "state" / ".gitignore").is_symlink()
+    assert (tmp_path / "theirs").read_bytes() == b"*\n"
 
 
 def test_an_older_mode_is_made_private(tmp_path: Path) -> None:
@@ -108,7 +159,7 @@ def test_a_folder_inside_that_is_a_link_is_refused(tmp_path: Path) -> None:
 def test_it_is_durable_when_it_is_open() -> None:
     disk = MemoryLayer()
     StateDir.open(disk, Path("/project/.pi/hindsight")).folder("session-meta")
-    assert [state.files() for state in disk.crash_states()] == [{Path("/project/.pi/hindsight/.gitignore"): b"*\n"}]
+    assert [state.files() for state in disk.crash_states()] == [{Path("/project/.pi/hindsight/.gitignore"): IGNORED}]
     assert disk.listdir(Path("/project/.pi/hindsight")) == ["session-meta", ".gitignore"][::-1]
 
 
@@ -120,7 +171,7 @@ def test_another_process_may_make_it_at_the_same_moment() -> None:
 
     disk = Raced()
     StateDir.open(disk, Path("/a/b"))
-    assert disk.files() == {Path("/a/b/.gitignore"): b"*\n"}
+    assert disk.files() == {Path("/a/b/.gitignore"): IGNORED}
 
 
 def test_a_signal_does_not_disturb_it() -> None:
@@ -128,7 +179,7 @@ def test_a_signal_does_not_disturb_it() -> None:
         disk = MemoryLayer()
         layer = FaultyLayer(disk, fail_at=number, fault=Fault.EINTR)
         StateDir.open(layer, Path("/a/b"), within=Path("/")).folder("c")
-        assert disk.files() == {Path("/a/b/.gitignore"): b"*\n"}
+        assert disk.files() == {Path("/a/b/.gitignore"): IGNORED}
         if not layer.fired:
             break
     assert number > 10

@@ -1,15 +1,22 @@
-"""Composition for any host: a session, a host in this process, settings, and the ``hindbrain`` command."""
+"""Composition for any host: a session, a host in this process, settings, and the ``hindbrain`` command.
 
-from hindbrain.generic._config import Layer, Places, Setting, Settings, load_settings, memory_config, merge
-from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
-from hindbrain.generic._embedder import EmbeddingError, OpenAIEmbedder
-from hindbrain.generic._host import BranchMovedError, InProcessHost
-from hindbrain.generic._live import live_session
-from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
-from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
-from hindbrain.generic._patch import ContextPatch
-from hindbrain.generic._replay import AnswerItem, Replay, ReplayReport
-from hindbrain.generic._session import Session, SettledTurn
+Names are loaded when they are first used, so that the command can be interrupted from its first moment on.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hindbrain.generic._config import Layer, Places, Setting, Settings, load_settings, memory_config, merge
+    from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
+    from hindbrain.generic._embedder import EmbeddingError, OpenAIEmbedder
+    from hindbrain.generic._host import BranchMovedError, InProcessHost
+    from hindbrain.generic._live import live_session
+    from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
+    from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
+    from hindbrain.generic._patch import ContextPatch
+    from hindbrain.generic._replay import AnswerItem, Replay, ReplayReport
+    from hindbrain.generic._session import Session, SettledTurn
 
 __all__ = [
     "AnswerItem",
@@ -41,3 +48,24 @@ __all__ = [
     "open_backend",
     "state_folder",
 ]
+
+_HOMES = {
+    "_config": ("Layer", "Places", "Setting", "Settings", "load_settings", "memory_config", "merge"),
+    "_disk_outbox": ("DiskOutbox", "state_folder"),
+    "_embedder": ("EmbeddingError", "OpenAIEmbedder"),
+    "_host": ("BranchMovedError", "InProcessHost"),
+    "_live": ("live_session",),
+    "_open": ("SessionPlace", "SettingsError", "find_project", "name_session", "open_backend"),
+    "_outbox": ("Flush", "MemoryOutbox", "Outbox"),
+    "_patch": ("ContextPatch",),
+    "_replay": ("AnswerItem", "Replay", "ReplayReport"),
+    "_session": ("Session", "SettledTurn"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its home."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"hindbrain.generic.{home}"), name)
+    raise AttributeError(name)

@@ -44,8 +44,12 @@ def connect(path: Path, *, wait: float) -> sqlite3.Connection:
     """
     prepare_file(path)
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
-    for pragma in ("synchronous = FULL", "secure_delete = ON", "foreign_keys = OFF", "cache_size = -32768"):
-        connection.execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in ("synchronous = FULL", "secure_delete = ON", "foreign_keys = OFF", "cache_size = -32768"):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

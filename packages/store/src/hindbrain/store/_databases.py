@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import frozen
 
 from hindbrain.store._connect import connect, use_wal
+from hindbrain.store._errors import StoreReadOnlyError
 from hindbrain.store._paths import prepare_folder
 from hindbrain.store._schema import check_version, migrate
 from hindbrain.store._worker import Job
@@ -27,6 +31,17 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+@contextmanager
+def _read_only_told(folder: Path) -> Iterator[None]:
+    """SQLite has files of its own beside a database, and where those cannot be made it says "unable to open"."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CANTOPEN and not os.access(folder, os.W_OK):
+            raise StoreReadOnlyError from error
+        raise
 
 
 class OpenFiles:
@@ -54,7 +69,8 @@ class OpenFiles:
             self._open.pop(name).connection.close()
             known = None
         if known is None:
-            known = self._open[name] = self._connect(path, steps)
+            with _read_only_told(self._root):
+                known = self._open[name] = self._connect(path, steps)
         self._open.move_to_end(name)
         while len(self._open) > self._most:
             self._open.popitem(last=False)[1].connection.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -95,6 +96,12 @@ _BY_CODE: dict[int, type[StoreError]] = {
 """SQLite's primary result codes, by number: a queue needs these errors and must not load SQLite for them."""
 
 
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""The operating system's numbers for a disk without room."""
+READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+"""Its numbers for what may not be written."""
+
+
 @contextmanager
 def translated() -> Iterator[None]:
     """Turn SQLite's errors, and the operating system's, into ours.
@@ -104,10 +111,10 @@ def translated() -> Iterator[None]:
     """
     try:
         yield
-    except PermissionError as error:
-        raise StoreReadOnlyError from error
     except OSError as error:
-        raise StoreUnavailableError from error
+        if error.errno in READ_ONLY:
+            raise StoreReadOnlyError from error
+        raise (StoreFullError if error.errno in FULL else StoreUnavailableError) from error
     except Exception as error:
         if type(error).__module__ != "sqlite3":
             raise

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hindbrain.generic._cli._common import EPILOG, common, options_of
+from hindbrain.generic._cli._common import EPILOG, as_text, common, options_of
 from hindbrain.generic._cli._governance_group import mode, opt_out, tag
 from hindbrain.generic._cli._queue_group import queue
 from hindbrain.generic._cli._settings_group import config, trust, untrust
@@ -48,7 +48,7 @@ def main() -> None:
 
 @main.command(epilog=EPILOG)
 @click.argument("session", type=click.Path(path_type=Path))
-@click.option("--ask", "question", help="Show what would be injected for this question.")
+@click.option("--ask", "question", callback=as_text, help="Show what would be injected for this question.")
 @common
 def replay(session: Path, question: str | None, **kwargs: Any) -> None:
     """Give a recorded pi or omp SESSION file a memory, and ask it a question."""
@@ -66,9 +66,9 @@ def _standard_input() -> str:
 
 
 @main.command(epilog=EPILOG)
-@click.argument("text")
+@click.argument("text", callback=as_text)
 @click.option("--bank", help="The bank to write to; the project's own by default.")
-@click.option("--tag", "tags", multiple=True, help="A tag to add; repeatable.")
+@click.option("--tag", "tags", multiple=True, callback=as_text, help="A tag to add; repeatable.")
 @common
 def retain(text: str, bank: str | None, tags: tuple[str, ...], **kwargs: Any) -> None:
     """Retain TEXT as a document of its own; '-' reads it from standard input."""
@@ -78,7 +78,7 @@ def retain(text: str, bank: str | None, tags: tuple[str, ...], **kwargs: Any) ->
 
 
 @main.command(epilog=EPILOG)
-@click.argument("query")
+@click.argument("query", callback=as_text)
 @click.option("--bank", help="The bank to ask; the session's own by default.")
 @click.option("--unscoped", is_flag=True, help="Drop the project's tag filter.")
 @common

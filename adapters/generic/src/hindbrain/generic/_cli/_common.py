@@ -12,6 +12,25 @@ from hindbrain.generic._cli._usage import JSON
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+
+T = TypeVar("T", str | None, tuple[str, ...])
+
+
+def as_text(_ctx: click.Context, _param: click.Parameter, value: T) -> T:
+    """A callback for words that are kept or asked for: bytes that are no UTF-8 arrive as halves of characters.
+
+    Raises:
+        click.BadParameter: they did; nothing is done.
+    """
+    try:
+        "".join(value or ()).encode()
+    except UnicodeEncodeError:
+        pass  # what it says holds the text
+    else:
+        return value
+    raise click.BadParameter("is not UTF-8 text; nothing was done.")
+
+
 EPILOG = (
     "Exit codes: 0 ok, 1 failed or nothing found, 2 usage, 3 configuration or credentials, 4 unreachable, 5 partial."
 )

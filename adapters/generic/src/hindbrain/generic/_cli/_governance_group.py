@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hindbrain.generic._cli._common import EPILOG, options_of
+from hindbrain.generic._cli._common import EPILOG, as_text, options_of
 from hindbrain.generic._cli._queue_group import of_host
 
 _SESSION = click.argument("session", type=click.Path(path_type=Path))
@@ -49,7 +49,7 @@ def tag() -> None:
 
 @tag.command("add", epilog=EPILOG)
 @_SESSION
-@click.argument("tag")
+@click.argument("tag", callback=as_text)
 @of_host
 def tag_add(session: Path, tag: str, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Add TAG to what SESSION retains from now on."""
@@ -61,7 +61,7 @@ def tag_add(session: Path, tag: str, host: str, state_dir: str | None, **kwargs:
 
 @tag.command("remove", epilog=EPILOG)
 @_SESSION
-@click.argument("tag")
+@click.argument("tag", callback=as_text)
 @of_host
 def tag_remove(session: Path, tag: str, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Remove TAG again."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 import click
 
-from hindbrain.contracts import Backend
+from hindbrain.contracts import Backend, HindbrainError
 from hindbrain.generic._cli._run import Options, run, with_backend
 from hindbrain.generic._config import Settings
 from hindbrain.generic._envelope import Envelope, Exit, exit_for
@@ -53,20 +53,31 @@ def _retained(report: ReplayReport) -> str:
     return f"{told} in bank {report.bank} ({report.timing.get('retain', 0) / 1000:.2f} s)"
 
 
-def warnings_of(report: ReplayReport) -> list[str]:
-    """What did not happen, and what to do about it."""
-    told = []
+class IncompleteReplayError(HindbrainError):
+    """Not all of the session was taken, or not all of memory could be asked. ``code`` is that of what failed."""
+
+    def __init__(self, code: str, what: str, *, next_step: str) -> None:
+        super().__init__(what, next_step=next_step)
+        self.code = code  # type: ignore[misc]  # one error elsewhere has one code; this one passes on another's
+
+
+def problems_of(report: ReplayReport) -> list[IncompleteReplayError]:
+    """What did not happen, and what to do about it; empty where all went well."""
+    found = []
     if report.waiting or report.failed:
-        told.append(
-            f"Not every turn was retained ({report.code or 'not completed in time'}). Run the same command again when "
-            "`hindbrain doctor --online` is content: what was retained is not retained twice."
+        code = report.code or "not-completed"
+        what = f"Not every turn was retained ({report.code or 'not completed in time'})."
+        next_step = (
+            "Run the same command again when `hindbrain doctor --online` is content: what was retained is not retained"
+            " twice."
         )
+        found.append(IncompleteReplayError(code, what, next_step=next_step))
     if report.recall_failures:
         codes = ", ".join(dict.fromkeys(report.recall_failures))
-        told.append(
-            f"Memory could not be asked ({codes}), so what is shown is not all. See `hindbrain doctor --online`."
-        )
-    return told
+        what = f"Memory could not be asked ({codes}), so what is shown is not all."
+        next_step = "See `hindbrain doctor --online`."
+        found.append(IncompleteReplayError(report.recall_failures[0], what, next_step=next_step))
+    return found
 
 
 def as_text(report: ReplayReport, question: str | None) -> str:
@@ -105,12 +116,14 @@ def replay(options: Options, path: Path, question: str | None) -> None:
             with ExitStack() as stack:
                 progress = _progress(stack, quiet=options.as_json)
                 report = await Replay(path, backend, settings, progress=progress).run(question)
+            problems = problems_of(report)
             return Envelope(
                 command="replay",
                 data=as_data(report),
                 text=as_text(report, question),
-                warnings=warnings_of(report),
+                warnings=[str(each) for each in problems[1:]],
                 exit=exit_of(report, question),
+                error=next(iter(problems), None),
             )
 
         return await with_backend(settings, use)

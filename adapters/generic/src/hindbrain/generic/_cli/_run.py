@@ -12,10 +12,9 @@ import click
 from attrs import evolve, frozen
 
 from hindbrain.contracts import Backend, HindbrainError
+from hindbrain.generic._command import INTERRUPTED
 from hindbrain.generic._config import Layer, Places, Settings, load_settings, merge
 from hindbrain.generic._envelope import Envelope, Exit, exit_for
-
-_INTERRUPTED = 130
 
 
 @frozen(kw_only=True)
@@ -82,7 +81,7 @@ def run(command: str, options: Options, work: Work) -> None:
         envelope = Envelope(command=command, warnings=warnings, error=error, exit=exit_for(error.code))
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
     finish(envelope, options)
 
 

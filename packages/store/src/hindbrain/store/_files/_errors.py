@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from hindbrain.contracts import Outcome
-from hindbrain.store._errors import StoreError, StoreFullError, StoreReadOnlyError, StoreUnavailableError
+from hindbrain.store._errors import (
+    FULL,
+    READ_ONLY,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 class StateFileError(StoreError):
@@ -71,9 +75,9 @@ class _DiskErrors:
 
 def _in_our_words(path: Path, error: OSError) -> StoreError:
     symbol = errno.errorcode.get(error.errno or 0, "an unnamed error")
-    if error.errno in _FULL:
+    if error.errno in FULL:
         return StoreFullError(f"The disk has no room for {path} ({symbol}); what was there is intact.")
-    if error.errno in _READ_ONLY:
+    if error.errno in READ_ONLY:
         return StoreReadOnlyError(f"{path} may not be written ({symbol}); nothing was changed.")
     return StoreUnavailableError(f"{path} could not be read or written ({symbol}); what was there is intact.")
 

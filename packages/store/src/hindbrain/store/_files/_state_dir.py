@@ -1,4 +1,4 @@
-"""The folder that state files live in: of this user alone, and never under version control."""
+"""The folder that state files live in: of this user alone, and its state never under version control."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from pathlib import Path
 from attrs import frozen
 
 from hindbrain.store._files._atomic import atomic_replace, sync_dir
-from hindbrain.store._files._errors import StateDirError, uninterrupted
+from hindbrain.store._files._errors import StateDirError, StateFileError, uninterrupted
 from hindbrain.store._files._layer import FileLayer
-from hindbrain.store._files._open import is_mine
+from hindbrain.store._files._open import is_mine, read_file
 
 PRIVATE_DIR = 0o700
 """The mode of every folder that the store makes."""
-_IGNORE_ALL = b"*\n"
+_IGNORED = b"*\n!hindbrain.json*\n"
+"""All but the settings that a project may keep in the same folder. It hides itself: nothing new shows in ``status``."""
+_IGNORED_ONCE = b"*\n"
+"""What earlier versions wrote, and nobody changed since."""
 
 
 @frozen
@@ -68,9 +71,14 @@ class StateDir:
     def _ignore(self) -> None:
         ignore = self.file(".gitignore")
         try:
-            uninterrupted(self.layer.lstat, ignore)
+            found = uninterrupted(self.layer.lstat, ignore)
         except FileNotFoundError:
-            atomic_replace(self.layer, ignore, _IGNORE_ALL)
+            atomic_replace(self.layer, ignore, _IGNORED)
+            return
+        if stat.S_ISREG(found.st_mode) and found.st_size == len(_IGNORED_ONCE):
+            with suppress(StateFileError, OSError):  # state can be kept all the same, and the next to open tries again
+                if read_file(self.layer, ignore, len(_IGNORED_ONCE)) == _IGNORED_ONCE:
+                    atomic_replace(self.layer, ignore, _IGNORED)
 
 
 def check_dir(layer: FileLayer, path: Path) -> int:
