@@ -94,7 +94,7 @@ A coding bank has the mode `always`, any other `explicit-only`. An entry that ha
 wrong `retain.mode` alone gives way to that of the role.
 """
 SECTIONS = {
-    "General": ("enabled", "backend", "dataDir", "hindsight.", "embedder."),
+    "General": ("enabled", "backend", "dataDir", "hindsight.", "embedder.", "facts."),
     "Banks": ("banks",),
     "Scope and observations": ("scope.", "observations."),
     "Recall": ("recall.",),
@@ -126,7 +126,8 @@ def _row(key: Key) -> str:
     default = "" if key.nullable else f"`{json.dumps(plain(key.default), ensure_ascii=False)}`"
     names = " ".join(f"`{name}`" for name in (*key.env, *([] if key.alias_of else [key.own_env])))
     about = f"{key.about} **Nothing reads it yet.**" if key.waits else key.about
-    cells = (f"`{key.path}`", about, key.form.words, default, "yes" if key.project_safe else "", names)
+    bounds = "" if key.project_bounds is None else f", from {key.project_bounds[0]} to {key.project_bounds[1]}"
+    cells = (f"`{key.path}`", about, key.form.words, default, f"yes{bounds}" if key.project_safe else "", names)
     return f"| {' | '.join(cells)} |\n"
 
 

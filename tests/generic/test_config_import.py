@@ -147,7 +147,7 @@ def test_the_example_of_the_confirmed_facts_is_taken_whole() -> None:
         "banks.project.bankId": "my-agents",
         "hindsight.apiKeyRef": "env:HINDSIGHT_API_TOKEN",
         "hindsight.timeoutMs": 12000,
-        "recall.maxTokens": 2048,
+        "facts.recallMaxTokens": 2048,
     }
     assert made.left == ()
 

@@ -35,7 +35,7 @@ KNOWN |= {
     "$defs",
     "$schema",
 }
-KNOWN |= {"title", "description", "default", "deprecated", "x-projectSafe", "x-env"}
+KNOWN |= {"title", "description", "default", "deprecated", "x-projectSafe", "x-projectBounds", "x-env"}
 
 
 def fits(value: Any, said: dict[str, Any]) -> bool:
@@ -158,6 +158,7 @@ def test_the_schema_says_what_each_setting_is_about(key: Key) -> None:
     said = leaf(key.path)
     assert said["description"] == key.about + (" Nothing reads it yet." if key.waits else "")
     assert said["x-projectSafe"] is key.project_safe
+    assert said.get("x-projectBounds") == (key.project_bounds and list(key.project_bounds))
     if key.alias_of is None:
         assert key.own_env in said["x-env"]
         assert key.nullable or said["default"] == plain(key.default)

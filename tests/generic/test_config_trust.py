@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hindbrain.generic import Layer, Places, Settings, SettingsError, load_settings, memory_config, merge, open_backend
-from hindbrain.generic._config import BY_PATH, KEYS, Trust, read
+from hindbrain.generic._config import BY_PATH, KEYS, Trust, read, schema
 from hindbrain.generic._config._private import write_private
 
 UNSAFE = {"backend": "hindsight", "hindsight": {"baseUrl": "https://evil.example"}, "recall": {"topK": 3}}
@@ -150,29 +151,88 @@ def other_than(default: object) -> list[object]:
         "low",
     ]
     texts += ["prepend", "always", "2026-01-01", "explicit-only"]
-    values: list[object] = [True, False, 2, 1000, 0.5, [], ["x"], ["user"], ["world"], [["x"]], [{"id": "x"}]]
+    values: list[object] = [True, False, 3, 1000, 1001, 0.5, [], ["x"], ["user"], ["world"], [["x"]], [{"id": "x"}]]
     values.append({"command": ["x"]})
     return [value for value in texts + values if value != default]
 
 
+def nested(path: str, value: object) -> dict[str, Any]:
+    name, _, rest = path.partition(".")
+    return {name: nested(rest, value) if rest else value}
+
+
+def said(path: str, value: object, *, trusted: bool) -> Settings:
+    return merge([Layer(origin="p", values=nested(path, value), trusted=trusted)])
+
+
 def taken(path: str, *, trusted: bool) -> bool:
     """Whether some value of this key counts from a project's file."""
-    key = BY_PATH[path]
-
-    def nested(names: list[str], value: object) -> dict[str, Any]:
-        return {names[0]: nested(names[1:], value) if names[1:] else value}
-
-    settings = [
-        merge([Layer(origin="p", values=nested(path.split("."), value), trusted=trusted)])
-        for value in other_than(key.default)
-    ]
-    return any(found.values != merge([]).values for found in settings)
+    values = other_than(BY_PATH[path].default)
+    return any(said(path, value, trusted=trusted).values != merge([]).values for value in values)
 
 
-@pytest.mark.parametrize("path", BY_PATH)
-def test_no_key_counts_from_an_untrusted_project_but_those_marked_safe(path: str) -> None:
+def leaves(node: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every setting of the schema, with what the schema says of it."""
+    if "x-projectSafe" in node:
+        yield path, node
+    for form in (node, *node.get("anyOf", ())):
+        for name, below in form.get("properties", {}).items():
+            yield from leaves(below, f"{path}.{name}" if path else name)
+
+
+LEAVES = dict(leaves(schema()))
+
+
+def test_the_walk_over_the_schema_meets_every_setting() -> None:
+    assert LEAVES.keys() == BY_PATH.keys()
+
+
+@pytest.mark.parametrize("path", LEAVES)
+def test_no_key_of_the_schema_counts_from_an_untrusted_project_but_those_marked_safe(path: str) -> None:
     assert taken(path, trusted=True)
-    assert taken(path, trusted=False) is BY_PATH[path].project_safe
+    assert taken(path, trusted=False) is LEAVES[path]["x-projectSafe"]
+
+
+@pytest.mark.parametrize("path", [path for path, leaf in LEAVES.items() if not leaf["x-projectSafe"]])
+def test_a_key_that_is_not_safe_is_refused_by_name_and_changes_nothing(path: str) -> None:
+    for value in other_than(BY_PATH[path].default):
+        settings = said(path, value, trusted=False)
+        assert settings.values == merge([]).values
+        assert settings.refused == {}
+        if said(path, value, trusted=True).values != merge([]).values:
+            assert [path in warning and "hindbrain trust" in warning for warning in settings.warnings] == [True]
+
+
+NUMBERS = [path for path, leaf in LEAVES.items() if leaf["x-projectSafe"] and leaf.get("type") == "integer"]
+
+
+@pytest.mark.parametrize("path", NUMBERS)
+def test_a_safe_number_has_bounds_in_an_untrusted_project_and_wider_ones_for_the_user(path: str) -> None:
+    assert "x-projectBounds" in LEAVES[path], "give the key project_bounds: a repository may set it"
+    least, most = LEAVES[path]["x-projectBounds"]
+    assert least <= LEAVES[path]["default"] <= most < LEAVES[path]["maximum"]
+    for value in {least, most}:
+        assert said(path, value, trusted=False)[path] == value
+    settings = said(path, most + 1, trusted=False)
+    assert settings.values == merge([]).values
+    (warning,) = settings.warnings
+    assert path in warning
+    assert str(most) in warning
+    assert str(most + 1) not in warning
+    assert said(path, most + 1, trusted=True)[path] == most + 1
+
+
+def test_an_untrusted_project_cannot_undo_what_the_user_said_by_going_out_of_bounds() -> None:
+    mine = Layer(origin="global file", values={"recall": {"maxTokens": 100}})
+    theirs = Layer(origin="project file", values={"recall": {"maxTokens": 1_000_000}}, trusted=False)
+    assert merge([mine, theirs])["recall.maxTokens"] == 100
+
+
+def test_a_turn_waits_and_grows_within_reason_in_any_repository() -> None:
+    most = {path: LEAVES[path]["x-projectBounds"][1] for path in NUMBERS}
+    assert most["recall.deadlineMs"] <= 10_000
+    assert most["hindsight.timeoutMs"] <= 30_000
+    assert all(most[path] <= 4096 for path in most if path.endswith("Tokens"))
 
 
 def test_what_is_safe_neither_leads_memory_elsewhere_nor_says_what_is_kept() -> None:

@@ -16,6 +16,8 @@ class Key:
     A key is unsafe unless it says otherwise: an endpoint, a token, a bank, an identity, a path or a command in a
     repository's file would let the repository redirect memory. ``alias_of`` is the key that an older name stands for.
 
+    A safe number has bounds for a project's file that is not trusted: what it may cost the user who opened a folder.
+
     Source: decisions.md, "Configuration and trust".
     """
 
@@ -24,6 +26,8 @@ class Key:
     about: str
     default: Any
     project_safe: bool = False
+    project_bounds: tuple[int, int] | None = None
+    """The least and the most that an untrusted project may set; the form's own bounds are for the user."""
     env: tuple[str, ...] = ()
     alias_of: str | None = None
     waits: bool = False
@@ -44,6 +48,13 @@ class Key:
     def nullable(self) -> bool:
         """Whether null is a value: it is where nothing is set unless somebody sets it."""
         return self.default is None
+
+    def admits(self, value: object) -> bool:
+        """Whether an untrusted project may set this value, which is of the key's form."""
+        if not self.project_safe or self.project_bounds is None:
+            return self.project_safe
+        least, most = self.project_bounds
+        return isinstance(value, int) and least <= value <= most
 
     def read(self, value: object) -> Any:
         """The value in the key's type.

@@ -15,6 +15,7 @@ from hindbrain.generic._config._form import (
     URL,
     choice,
     millis,
+    whole,
 )
 from hindbrain.generic._config._key import Key
 from hindbrain.memory import MemoryConfig, ObservationConfig, ScopeConfig
@@ -57,6 +58,7 @@ GENERAL = (
         about="The longest that one request to the server may take.",
         default=12000,
         project_safe=True,
+        project_bounds=(1000, 30_000),
     ),
     Key(
         path="embedder.baseUrl",
@@ -66,6 +68,13 @@ GENERAL = (
     ),
     Key(path="embedder.model", form=NAME, about="The embedding model asked for there.", default=None),
     Key(path="embedder.apiKeyRef", form=REFERENCE, about="Where the embedder's key is kept.", default=None),
+    Key(
+        path="facts.recallMaxTokens",
+        form=whole(128, 4096, "a whole number from 128 to 4096"),
+        about="The most tokens recalled of confirmed facts; those of turns have recall.maxTokens.",
+        default=2048,
+        waits=True,
+    ),
 )
 
 BANK_KEYS = (

@@ -17,8 +17,12 @@ _TYPES = Form(
 )
 
 
-def _safe(path: str, form: Form, default: Any, about: str, *env: str) -> Key:
-    return Key(path=path, form=form, about=about, default=default, project_safe=True, env=env)
+_TOKENS = (1, 4096)
+"""What a project's file may have injected, or asked for, at each turn: five times our own budget."""
+
+
+def _safe(path: str, form: Form, default: Any, about: str, *env: str, within: tuple[int, int] | None = None) -> Key:
+    return Key(path=path, form=form, about=about, default=default, project_safe=True, project_bounds=within, env=env)
 
 
 RECALL = (
@@ -35,8 +39,20 @@ RECALL = (
         _RECALL.budget.value,
         "How hard the server searches.",
     ),
-    _safe("recall.maxTokens", COUNT, _RECALL.max_tokens, "The most tokens recalled from the project's bank."),
-    _safe("recall.userMaxTokens", COUNT, _RECALL.user_max_tokens, "The most tokens recalled from the user's bank."),
+    _safe(
+        "recall.maxTokens",
+        COUNT,
+        _RECALL.max_tokens,
+        "The most tokens recalled from the project's bank.",
+        within=_TOKENS,
+    ),
+    _safe(
+        "recall.userMaxTokens",
+        COUNT,
+        _RECALL.user_max_tokens,
+        "The most tokens recalled from the user's bank.",
+        within=_TOKENS,
+    ),
     _safe(
         "recall.preferObservations",
         FLAG,
@@ -54,12 +70,14 @@ RECALL = (
         COUNT,
         _RECALL.max_source_facts_tokens,
         "The most tokens of such facts.",
+        within=_TOKENS,
     ),
     _safe(
         "recall.contextTurns",
         COUNT,
         _RECALL.context_turns,
         "How many of the last messages the query is made of.",
+        within=(1, 20),
     ),
     _safe(
         "recall.roles",
@@ -67,7 +85,7 @@ RECALL = (
         _RECALL.roles,
         "Whose messages the query is made of.",
     ),
-    _safe("recall.maxQueryChars", COUNT, _RECALL.max_query_chars, "The most characters of a query."),
+    _safe("recall.maxQueryChars", COUNT, _RECALL.max_query_chars, "The most characters of a query.", within=(1, 4000)),
     _safe("recall.queryPreamble", TEXT, _RECALL.query_preamble, "A line that stands before the query."),
     _safe(
         "recall.includeDateInQuery",
@@ -87,18 +105,20 @@ RECALL = (
         _RECALL.query_timestamp,
         "The moment that recall looks back from; normally not set.",
     ),
-    _safe("recall.topK", COUNT, _RECALL.top_k, "How many facts of each bank are shown at most."),
+    _safe("recall.topK", COUNT, _RECALL.top_k, "How many facts of each bank are shown at most.", within=(1, 50)),
     _safe(
         "recall.deadlineMs",
         millis(100, 30000),
         _RECALL.deadline_ms,
         "The longest that a turn waits for recall, all banks together.",
+        within=(100, 10_000),
     ),
     _safe(
         "recall.cacheTtlMs",
         millis(1, 86_400_000),
         _RECALL.cache_ttl_ms,
         "How long the answer to the same last message is shown again.",
+        within=(1, 3_600_000),
     ),
     _safe(
         "recall.injectionPosition",

@@ -98,7 +98,7 @@ class _Merging:
             if key is None:
                 unknown.append(path)
             elif layer.trusted or key.project_safe:
-                self._set(key, raw, layer.origin)
+                self._set(key, raw, layer)
             else:
                 closed.append(key.path)
         if closed:
@@ -111,12 +111,16 @@ class _Merging:
         if len(unknown) > _MOST_UNKNOWN:
             self._say(f"{layer.origin}: {len(unknown) - _MOST_UNKNOWN} more keys are not known and were passed over.")
 
-    def _set(self, key: Key, raw: object, origin: str) -> None:
+    def _set(self, key: Key, raw: object, layer: Layer) -> None:
+        origin = layer.origin
         try:
             value, said = key.read_leniently(raw)
         except FormError:
             self.refused[key.target] = origin
             self._say(f"{origin}: {key.path} was dropped: expected {key.form.words}.")
+            return
+        if not layer.trusted and not key.admits(value):
+            self._say(f"{origin}: {key.path} was dropped: {_bounds(key)}")
             return
         if key.waits and value != key.default:
             self._say(f"{origin}: {key.path} is understood, but nothing reads it yet: it has no effect.")
@@ -137,6 +141,11 @@ def _in_order(layer: Layer) -> list[tuple[Key | None, str, object]]:
     """A layer's keys: older names first, then keys that others lie below, so that the closer word is the last."""
     found = [(BY_PATH.get(path), path, raw) for path, raw in flatten(layer.values) if not path.startswith(RESERVED)]
     return sorted(found, key=lambda item: _rank(item[0]))
+
+
+def _bounds(key: Key) -> str:
+    least, most = key.project_bounds or (None, None)
+    return f"a project's file may set it from {least} to {most} only, until you have looked at it: `hindbrain trust`."
 
 
 def _rank(key: Key | None) -> int:

@@ -14,8 +14,9 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 def schema() -> dict[str, Any]:
     """The schema (draft 2020-12) of a settings file: types, bounds, words, defaults and descriptions.
 
-    ``x-projectSafe`` says whether a project's file may set the key before it is trusted, ``x-env`` which variables
-    set it. A checker can find less than hindbrain does: addresses and banks are checked when they are read.
+    ``x-projectSafe`` says whether a project's file may set the key before it is trusted, ``x-projectBounds`` from what
+    to what, ``x-env`` which variables set it. A checker can find less than hindbrain does: addresses and banks are
+    checked when they are read.
     """
     definitions: dict[str, Any] = {}
     root = _object()
@@ -54,6 +55,8 @@ def _leaf(key: Key, definitions: dict[str, Any]) -> dict[str, Any]:
     form = {"anyOf": [said, {"type": "null"}]} if key.nullable else said
     about = f"{key.about} Nothing reads it yet." if key.waits else key.about
     leaf = {**form, "description": about, "x-projectSafe": key.project_safe, "x-env": [*key.env, key.own_env]}
+    if key.project_bounds is not None:
+        leaf["x-projectBounds"] = list(key.project_bounds)
     if key.alias_of is not None:
         return {**form, "description": key.about, "x-projectSafe": key.project_safe, "deprecated": True}
     return leaf if key.nullable else {**leaf, "default": plain(key.default)}

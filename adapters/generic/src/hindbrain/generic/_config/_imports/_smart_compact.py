@@ -13,9 +13,8 @@ _NAMES = {
     "hindsightBankId": "banks.project.bankId",
     "hindsightApiKeyEnv": "hindsight.apiKeyRef",
     "hindsightTimeoutMs": "hindsight.timeoutMs",
-    "hindsightRecallMaxTokens": "recall.maxTokens",
+    "hindsightRecallMaxTokens": "facts.recallMaxTokens",
 }
-_LEAST, _MOST = 128, 4096
 
 
 def read_smart_compact(tree: Mapping[str, Any]) -> Found:
@@ -27,12 +26,6 @@ def read_smart_compact(tree: Mapping[str, Any]) -> Found:
             found.leave(was, "one backend is used and no other holds copies")
         elif name not in _NAMES:
             found.leave(was, "it does not say where memory lives")
-        elif name == "hindsightRecallMaxTokens" and not _in_bounds(value):
-            found.leave(was, f"expected a whole number from {_LEAST} to {_MOST}")
         elif value is not None:
             found.take(was, _NAMES[name], f"env:{value}" if name == "hindsightApiKeyEnv" else value)
     return found
-
-
-def _in_bounds(value: object) -> bool:
-    return value is None or (type(value) is int and _LEAST <= value <= _MOST)
