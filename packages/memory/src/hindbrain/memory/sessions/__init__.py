@@ -1,10 +1,10 @@
 """Read the session files of pi (versions 1 to 3) and omp as values, whole, step by step, or while they grow."""
 
 from hindbrain.memory.sessions._errors import SessionFileError, Unreadable
-from hindbrain.memory.sessions._lineage import SessionNames, names_of
+from hindbrain.memory.sessions._lineage import SessionNames, names_of, names_of_new
 from hindbrain.memory.sessions._lines import MAX_LINE
 from hindbrain.memory.sessions._raw import raw_messages
-from hindbrain.memory.sessions._reader import SessionReader, iter_session, read_session
+from hindbrain.memory.sessions._reader import SessionReader, iter_session, parse_entries, read_session
 from hindbrain.memory.sessions._values import (
     HostName,
     Item,
@@ -30,6 +30,8 @@ __all__ = [
     "Unreadable",
     "iter_session",
     "names_of",
+    "names_of_new",
+    "parse_entries",
     "raw_messages",
     "read_session",
 ]

@@ -34,10 +34,12 @@ def names_of(path: str | os.PathLike[str]) -> SessionNames | None:
     path; a chain that bites its tail ends there.
     """
     header = _header(Path(path))
-    if header is None:
-        return None
-    lineage, seen = header.id, {header.id}
-    parent = header.parent_session
+    return None if header is None else names_of_new(header.id, header.parent_session)
+
+
+def names_of_new(session_id: str, parent: str | None) -> SessionNames:
+    """The names of a session that is in no file yet. ``parent`` is the path or id of what it was forked from."""
+    lineage, seen = session_id, {session_id}
     while parent and len(seen) < _MOST_HOPS:
         above = _header(Path(parent))
         name = above.id if above else _named(parent)
@@ -45,7 +47,7 @@ def names_of(path: str | os.PathLike[str]) -> SessionNames | None:
             break
         seen.add(name)
         lineage, parent = name, above.parent_session if above else None
-    return SessionNames(header.id, lineage)
+    return SessionNames(session_id, lineage)
 
 
 def _header(path: Path) -> SessionHeader | None:

@@ -13,7 +13,7 @@ from hindbrain.contracts import Entry
 from hindbrain.memory.sessions._errors import SessionFileError, Unreadable
 from hindbrain.memory.sessions._lines import LineSplitter, Run
 from hindbrain.memory.sessions._parser import SessionParser
-from hindbrain.memory.sessions._values import Item, LineProblem, Reason, Restart, SessionFile
+from hindbrain.memory.sessions._values import Item, LineProblem, Reason, Restart, SessionFile, SessionHeader
 
 _BLOCK = 128 * 1024
 _MARK = 256
@@ -32,6 +32,13 @@ def read_session(path: str | os.PathLike[str]) -> SessionFile:
     splitter, parser = LineSplitter(), SessionParser()
     items = [item for item, _ in _items(Path(path), splitter, parser)]
     return _collected(items, parser, splitter.consumed)
+
+
+def parse_entries(lines: bytes) -> tuple[Entry, ...]:
+    """The entries in lines of a session that lie in no file, without its header. What is no entry is left out."""
+    parser, splitter = SessionParser(header=SessionHeader(id="")), LineSplitter()
+    items = [*parser.feed(splitter.feed(lines)), *parser.feed(splitter.rest())]
+    return tuple(item for item in items if isinstance(item, Entry))
 
 
 def iter_session(path: str | os.PathLike[str]) -> Iterator[tuple[Item, int]]:
@@ -59,6 +66,11 @@ class SessionReader:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
         self._begin()
+
+    @property
+    def consumed(self) -> int:
+        """The bytes read so far, whole lines only."""
+        return self._consumed
 
     def read_new(self) -> SessionFile:
         """What was appended since the last call. An empty file gives nothing, and no error: it may be about to grow.
