@@ -139,7 +139,6 @@ async def test_a_floor_of_the_settings_drops_a_fact_here_and_is_not_sent() -> No
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("recall", {"storeLastRecall": True}),
         ("retain", {"flushIntervalMs": 1000}),
     ],
 )

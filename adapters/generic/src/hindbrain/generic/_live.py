@@ -15,6 +15,7 @@ from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
 from hindbrain.generic._governance import RecordedGovernance
 from hindbrain.generic._open import SessionPlace, data_dir, find_project, name_session, open_backend, origin_of
+from hindbrain.generic._recall_files import DiskRecallFiles
 from hindbrain.generic._session import Session
 from hindbrain.memory import SessionIdentity, session_key
 from hindbrain.memory.sessions import SessionFileError, names_of, raw_messages, read_session
@@ -47,19 +48,22 @@ async def live_session(host: Host, settings: Settings, place: SessionPlace) -> A
         notify=notices.append,
     )
     identity = await _identity(state, place, origin_of(settings))
+    config = memory_config(settings)
     async with open_backend(settings) as backend:
         session = Session(
             host=host,
             backend=backend,
-            config=memory_config(settings),
+            config=config,
             project=project,
             identity=identity,
             outbox=DiskOutbox(state, backend, settings),
             governance=RecordedGovernance(state, identity.key),
+            recall_files=DiskRecallFiles(state, config.recall, root),
+            notices=notices,
         )
         await _take_over(state, place, session)
-        for notice in notices:
-            await host.notify(notice, "warning")
+        while notices:
+            await host.notify(notices.pop(0), "warning")
         try:
             yield session
         finally:

@@ -15,8 +15,10 @@ from hindbrain.generic._governance import Governance, Ungoverned
 from hindbrain.generic._open import SessionPlace, find_project, name_session, origin_of
 from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
 from hindbrain.generic._patch import ContextPatch
+from hindbrain.generic._recall_files import NoRecallFiles, RecallFiles
 from hindbrain.generic._recaller import Recaller
 from hindbrain.generic._retainer import Retainer
+from hindbrain.generic._snapshots import Snapshots
 from hindbrain.memory import MemoryConfig, Project, SessionIdentity, project_bank, recall_scopes, retain_banks
 from hindbrain.store import permissions
 
@@ -56,6 +58,8 @@ class Session:
         identity: SessionIdentity,
         outbox: Outbox | None = None,
         governance: Governance | None = None,
+        recall_files: RecallFiles | None = None,
+        notices: list[str] | None = None,
         clock: Callable[[], int] = now_ms,
     ) -> None:
         """Compose a session of parts; :meth:`open` looks them up from settings and place.
@@ -68,6 +72,8 @@ class Session:
             identity: the session's names.
             outbox: where turns wait; None keeps them in this process only. The session closes it.
             governance: what the user has decided about the session; None means everything is normal.
+            recall_files: the memories the user suppressed, and where the last recall is left; None has neither.
+            notices: sentences that parts on the disk leave for the user; taken out and shown with the next call.
             clock: milliseconds since 1970 UTC.
         """
         self._host = host
@@ -78,6 +84,10 @@ class Session:
         self._governance = governance or Ungoverned()
         self._scopes = recall_scopes(config, project, identity.host)
         self._recaller = Recaller(backend, self._scopes, config.recall, project, clock)
+        self._recall_files = recall_files or NoRecallFiles()
+        self._snapshots = Snapshots(
+            self._recall_files, self._scopes, config.recall, session=identity.key, clock=clock, warn=self._warn
+        )
         self._retainer = Retainer(
             self._outbox,
             self._governance,
@@ -88,6 +98,7 @@ class Session:
             always=retain_banks(config, project),
             clock=clock,
         )
+        self._notices = [] if notices is None else notices
         self._warned: set[str] = set()
         self._one_at_a_time = asyncio.Lock()
 
@@ -151,13 +162,20 @@ class Session:
             return ContextPatch(skipped="disabled")
         try:
             if not permissions(await self._governance.record()).recalls:
+                await self._show_notices()
                 return ContextPatch(skipped="session-disabled")
-            patch = await self._recaller.recall(messages, sources=sources, abort=abort)
+            suppressed = await self._recall_files.suppressed()
+            patch = await self._recaller.recall(messages, sources=sources, abort=abort, suppressed=suppressed)
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break a turn)
             await self._warn(f"Memory could not be recalled ({type(error).__name__}); this turn goes on without it.")
+            await self._snapshots.broke(type(error).__name__, abort)
             return ContextPatch(skipped="error")
         for failure in patch.outcome.failures:
             await self._warn(f"Memory could not be recalled ({failure.code}); this turn goes on without it.")
+        await self._snapshots.keep(patch, abort)
+        await self._show_notices()
+        if abort is not None and abort.is_set():
+            return ContextPatch(skipped="aborted")
         await self._emit("retrieval", patch)
         return patch
 
@@ -178,6 +196,8 @@ class Session:
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break a turn)
             await self._warn(f"The turn could not be retained ({type(error).__name__}); it is tried again at the next.")
             return SettledTurn(skipped="error")
+        finally:
+            await self._show_notices()
         reason = "disabled" if kept.passed_over else "nothing-new"
         return SettledTurn(
             jobs=kept.jobs, passed_over=kept.passed_over, flush=flush, skipped=None if kept.jobs else reason
@@ -205,6 +225,10 @@ class Session:
         if text not in self._warned:
             self._warned.add(text)
             await self._safely(self._host.notify(text, "warning"))
+
+    async def _show_notices(self) -> None:
+        while self._notices:
+            await self._warn(self._notices.pop(0))
 
     async def _emit(self, phase: str, patch: ContextPatch) -> None:
         outcome = patch.outcome

@@ -20,10 +20,12 @@ from hindbrain.memory._query import compose_query, estimate_tokens
 from hindbrain.memory._recall import RecallOutcome, ScopeFailure, build_query, recall_for
 from hindbrain.memory._retain import SessionIdentity, build_job, explicit_item
 from hindbrain.memory._scope import RecallScope, bank_of, project_bank, recall_scopes, retain_banks, retain_tags
+from hindbrain.memory._snapshot import BEFORE_SCOPES, broken_snapshot, recall_snapshot
 from hindbrain.memory._trace import EntryIndex
 from hindbrain.memory._turns import Shown, TurnKey, Turns, last_user
 
 __all__ = [
+    "BEFORE_SCOPES",
     "GUIDANCE",
     "PLACEHOLDERS",
     "Access",
@@ -51,6 +53,7 @@ __all__ = [
     "Turns",
     "Verdict",
     "bank_of",
+    "broken_snapshot",
     "build_job",
     "build_query",
     "compose_query",
@@ -69,6 +72,7 @@ __all__ = [
     "read_checkout",
     "recall_for",
     "recall_scopes",
+    "recall_snapshot",
     "render_block",
     "retain_banks",
     "retain_tags",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         StoreUnavailableError,
     )
     from hindbrain.store._flush import Flusher, FlushOutcome, FlushPolicy, FlushReport
+    from hindbrain.store._last_recall import LastRecall
     from hindbrain.store._ledger import FactLedger
     from hindbrain.store._queue import (
         DeadLetter,
@@ -35,11 +36,14 @@ if TYPE_CHECKING:
     from hindbrain.store._receipts import RetainOutcome, RetainReceipt, RetainReceipts
     from hindbrain.store._records import Mode, Permissions, SessionRecord, SessionRecords, Skip, Switch, permissions
     from hindbrain.store._state import HostState
+    from hindbrain.store._suppressed import Suppressed, Suppression
+    from hindbrain.store._trace import DocumentTrace
 
 __all__ = [
     "Cursor",
     "Cursors",
     "DeadLetter",
+    "DocumentTrace",
     "DurableQueue",
     "EmbeddedBackend",
     "EmbeddedConfig",
@@ -49,6 +53,7 @@ __all__ = [
     "FlushReport",
     "Flusher",
     "HostState",
+    "LastRecall",
     "Mode",
     "Move",
     "Permissions",
@@ -70,6 +75,8 @@ __all__ = [
     "StorePathError",
     "StoreReadOnlyError",
     "StoreUnavailableError",
+    "Suppressed",
+    "Suppression",
     "Switch",
     "UnknownJobError",
     "Verification",
@@ -94,11 +101,14 @@ _HOMES = {
         "StoreUnavailableError",
     ),
     "_flush": ("FlushOutcome", "FlushPolicy", "FlushReport", "Flusher"),
+    "_last_recall": ("LastRecall",),
     "_ledger": ("FactLedger",),
     "_queue": ("DeadLetter", "DurableQueue", "QueueCounts", "QueuedJob", "SetAside", "UnknownJobError", "Verification"),
     "_receipts": ("RetainOutcome", "RetainReceipt", "RetainReceipts"),
     "_records": ("Mode", "Permissions", "SessionRecord", "SessionRecords", "Skip", "Switch", "permissions"),
     "_state": ("HostState",),
+    "_suppressed": ("Suppressed", "Suppression"),
+    "_trace": ("DocumentTrace",),
 }
 
 

@@ -10,10 +10,13 @@ from hindbrain.contracts import Backend, Branch, Entry, JsonValue, RetainJob
 from hindbrain.store._cursors import Cursor, Cursors, Move, legacy_fingerprint, move, new_entries
 from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
 from hindbrain.store._flush import Flusher, FlushPolicy, Gate
+from hindbrain.store._last_recall import LastRecall, place_of
 from hindbrain.store._queue import AsyncQueue, DurableQueue
 from hindbrain.store._receipts import RetainReceipts
 from hindbrain.store._records import SessionRecords
 from hindbrain.store._seal import seal_key
+from hindbrain.store._suppressed import Suppressed
+from hindbrain.store._trace import DocumentTrace, trace_of
 from hindbrain.store._worker import Worker
 
 QUEUE = "retain-queue.jsonl"
@@ -39,14 +42,20 @@ class HostState:
         *,
         records: SessionRecords,
         receipts: RetainReceipts,
+        suppressed: Suppressed,
+        state: StateDir,
+        notify: Callable[[str], None],
     ) -> None:
         self._worker = worker
+        self._state = state
+        self._notify = notify
         self._cursors = cursors
         self._jobs = AsyncQueue(queue, worker)
         self._at: dict[tuple[str, str], Cursor] = {}
         self.queue = queue
         self.records = records
         self.receipts = receipts
+        self.suppressed = suppressed
 
     @classmethod
     async def open(
@@ -100,10 +109,21 @@ class HostState:
         try:
             cursors.advance_from(queue.covers())
             records = SessionRecords(state, key, notify=notify)
+            suppressed = Suppressed(state, key, notify=notify)
         except BaseException:
             queue.close()
             raise
-        return cls(worker, queue, cursors, records=records, receipts=RetainReceipts(state, notify=notify))
+        receipts = RetainReceipts(state, notify=notify)
+        return cls(
+            worker,
+            queue,
+            cursors,
+            records=records,
+            receipts=receipts,
+            suppressed=suppressed,
+            state=state,
+            notify=notify,
+        )
 
     async def new_entries(self, lineage: str, bank: str, branch: Branch) -> tuple[Entry, ...]:
         """The messages of the branch that were never kept for this bank."""
@@ -185,6 +205,22 @@ class HostState:
             self.queue, backend, self._worker, policy=policy, receipts=self.receipts, before_enqueue=may_merge
         )
 
+    def last_recall(self, *, root: Path | None = None, named: str | None = None) -> LastRecall:
+        """The file of the last recall; see ``place_of`` for where it lies. Use it with :meth:`run`.
+
+        Raises:
+            LastRecallPathError: the path is refused.
+        """
+        return LastRecall(self._state, place_of(self._state.path, root=root, named=named), notify=self._notify)
+
+    async def trace(self, bank: str, document_id: str) -> DocumentTrace:
+        """What this folder knows of how a document came to be.
+
+        Raises:
+            StoreError: the disk refused.
+        """
+        return await self.run(lambda: trace_of(self.queue, self._cursors.book(), self.receipts, bank, document_id))
+
     async def close(self) -> None:
         """Write down where the cursors stand and let go of all files. Idempotent."""
         await self._worker.close(self._last)
@@ -193,7 +229,7 @@ class HostState:
         try:
             self._cursors.advance_from(self.queue.covers())
         finally:
-            for part in (self.queue, self._cursors, self.records, self.receipts):
+            for part in (self.queue, self._cursors, self.records, self.receipts, self.suppressed):
                 part.close()
 
     async def _cursor(self, lineage: str, bank: str) -> Cursor:

@@ -150,22 +150,21 @@ RECALL = (
     Key(
         path="recall.storeLastRecall",
         form=FLAG,
-        about="Whether the last recall is written to a file, its memories and part of its query with it.",
+        about="Whether the last recall is written to a file for you to look at. It holds the recalled memories and "
+        "excerpts of your messages: switch it on only where those may be seen on the local disk.",
         default=_RECALL.store_last_recall,
-        waits=True,
     ),
     Key(
         path="recall.storeLastRecallFailures",
         form=FLAG,
         about="Whether a recall in which every bank failed is written there, too.",
         default=_RECALL.store_last_recall_failures,
-        waits=True,
     ),
     Key(
         path="recall.lastRecallPath",
         form=NAME,
-        about="That file, absolute or from the project's root; without it last-recall.json in the state folder.",
+        about="That file, a .json of its own, absolute or from the project's root; without it last-recall.json in the "
+        "state folder.",
         default=_RECALL.last_recall_path,
-        waits=True,
     ),
 )

@@ -18,7 +18,7 @@ from hindbrain.store._files._errors import (
 )
 from hindbrain.store._files._layer import FileLayer, OsFileLayer
 from hindbrain.store._files._open import close_file, open_state, read_file, remove_file
-from hindbrain.store._files._state_dir import PRIVATE_DIR, StateDir, check_dir, make_private_dir
+from hindbrain.store._files._state_dir import PRIVATE_DIR, StateDir, check_between, check_dir, make_private_dir
 
 __all__ = [
     "PRIVATE_DIR",
@@ -29,6 +29,7 @@ __all__ = [
     "StateFileError",
     "StateFileTooLargeError",
     "atomic_replace",
+    "check_between",
     "check_dir",
     "close_file",
     "create_temporary",

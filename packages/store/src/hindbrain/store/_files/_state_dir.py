@@ -42,7 +42,7 @@ class StateDir:
         Source: decisions.md, "Durability".
         """
         if within is not None:
-            _check_between(layer, within, path)
+            check_between(layer, within, path)
         make_private_dir(layer, path)
         opened = cls(layer, path)
         opened._keep_private()
@@ -94,7 +94,12 @@ def check_dir(layer: FileLayer, path: Path) -> int:
     return found.st_mode
 
 
-def _check_between(layer: FileLayer, within: Path, path: Path) -> None:
+def check_between(layer: FileLayer, within: Path, path: Path) -> None:
+    """See that every folder from ``within`` down to the one above ``path``, as far as they are there, is this user's.
+
+    Raises:
+        StateDirError, OSError: as ``check_dir``.
+    """
     folder = within
     for part in path.relative_to(within).parts[:-1]:
         folder /= part
