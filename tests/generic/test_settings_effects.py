@@ -7,8 +7,10 @@ turn sends and shows, in the bounds of a flush, or in what a backend is opened w
 from __future__ import annotations
 
 import asyncio
+import json
 import selectors
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import pytest
 from attrs import field, frozen
 
 from hindbrain.contracts import (
+    BackendError,
     Entry,
     Fact,
     FactType,
@@ -34,7 +37,9 @@ from hindbrain.contracts.in_memory import InMemoryBackend
 from hindbrain.generic import DiskOutbox, InProcessHost, Layer, Session, SessionPlace, Settings, memory_config, merge
 from hindbrain.generic._config import ALIASES, BY_PATH, KEYS
 from hindbrain.generic._open import name_session, open_backend, origin_of
+from hindbrain.generic._recall_files import DiskRecallFiles
 from hindbrain.memory import Checkout, identify
+from hindbrain.store import HostState
 
 CHECKOUT = Checkout(cwd="/repo", root="/repo", remote="git@github.com:acme/my_widget.git")
 NOW = 1_767_323_045_000
@@ -82,6 +87,7 @@ class Watched(InMemoryBackend):
     def __init__(self, *, hangs: bool = False) -> None:
         super().__init__()
         self.hangs = hangs
+        self.is_away = False
         self.asked: list[tuple[str, RecallQuery]] = []
         self.given: list[tuple[str, RetainItem, str]] = []
 
@@ -89,6 +95,8 @@ class Watched(InMemoryBackend):
         self.asked.append((bank, query))
         if self.hangs:
             await asyncio.Event().wait()
+        if self.is_away:
+            raise BackendError("away")
         return Recall(facts=FACTS, source_facts={"s1": SOURCE} if query.source_fact_tokens else {})
 
     async def retain(self, bank: str, item: RetainItem, *, operation_id: str) -> Retained:
@@ -96,7 +104,7 @@ class Watched(InMemoryBackend):
         return await super().retain(bank, item, operation_id=operation_id)
 
 
-def opened(settings: Settings, backend: Watched, host: InProcessHost, clock: Callable[[], int]) -> Session:
+def opened(settings: Settings, backend: Watched, host: InProcessHost, clock: Callable[[], int], **more: Any) -> Session:
     config = memory_config(settings)
     place = SessionPlace(host="pi", cwd="/repo", file="/sessions/s.jsonl", lineage="s1")
     return Session(
@@ -106,6 +114,7 @@ def opened(settings: Settings, backend: Watched, host: InProcessHost, clock: Cal
         project=identify(CHECKOUT, config.scope),
         identity=name_session(place, origin_of(settings)),
         clock=clock,
+        **more,
     )
 
 
@@ -152,6 +161,22 @@ async def patience(settings: Settings) -> object:
     start = loop.time()
     await opened(settings, Watched(hangs=True), InProcessHost(), lambda: NOW).context(SAID)
     return round(loop.time() - start, 3)
+
+
+async def leavings(settings: Settings) -> object:
+    """What lies in the project after a recall, and after one that no bank answered: file and number of failures."""
+    backend, left = Watched(), []
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "repo"
+        root.mkdir()
+        state = await HostState.open(root / ".pi/hindsight", seal_file=Path(folder) / "seal.key", within=root)
+        files = DiskRecallFiles(state, memory_config(settings).recall, root)
+        session = opened(settings, backend, InProcessHost(), lambda: NOW, recall_files=files)
+        for backend.is_away in (False, True):
+            await session.context([*SAID, part("user", TextPart(f"Is it away? {backend.is_away}"))])
+            left.append([(each, json.loads(each.read_bytes())["failed"]) for each in root.rglob("*recall.json")])
+        await state.close()
+        return [[(each.relative_to(root), failed) for each, failed in row] for row in left]
 
 
 class FlusherSpy:
@@ -276,9 +301,9 @@ EFFECTS: dict[str, Effect] = {
     "recall.cacheTtlMs": Effect(600_000),
     "recall.injectionPosition": Effect("prepend"),
     **{f"recall.minScores.{name}": Effect(0.5) for name in FLOORS},
-    "recall.storeLastRecall": WAITS,
-    "recall.storeLastRecallFailures": WAITS,
-    "recall.lastRecallPath": WAITS,
+    "recall.storeLastRecall": Effect(value=True, probe=leavings),
+    "recall.storeLastRecallFailures": Effect(value=True, over={"recall.storeLastRecall": True}, probe=leavings),
+    "recall.lastRecallPath": Effect("logs/recall.json", {"recall.storeLastRecall": True}, leavings),
     "retain.enabled": Effect(value=False),
     "retain.delivery": Effect("coalesced", {}, flushes),
     "retain.beforeEnqueue": Effect(REFUSES),
