@@ -43,9 +43,37 @@ def test_a_job_keeps_its_operation_id_and_the_range_it_stands_for() -> None:
 
 
 def test_a_telemetry_event_holds_counts_and_ids_on_the_channel_of_the_seed() -> None:
-    event = TelemetryEvent(phase="retrieval", status="ok")
-    assert (dict(event.counts), event.ids, event.bank_ids) == ({}, (), ())
+    ids: dict[str, tuple[str, ...]] = {"raw": ("a", "b")}
+    event = TelemetryEvent(
+        phase="retrieval",
+        status="success",
+        started_at=1_000,
+        ended_at=1_250,
+        bank_ids=("proj",),
+        ids=ids,
+        counts={"raw": 2},
+        details={"retrievalId": "r1"},
+    )
+    ids["raw"] = ("changed",)
     assert CHANNEL == "hindsight:retrieval"
+    assert event.payload() == {
+        "version": 1,
+        "phase": "retrieval",
+        "mode": "automatic",
+        "status": "success",
+        "cache": "none",
+        "startedAt": 1_000,
+        "endedAt": 1_250,
+        "durationMs": 250,
+        "bankIds": ["proj"],
+        "rawIds": ["a", "b"],
+        "rawCount": 2,
+        "retrievalId": "r1",
+    }
+
+
+def test_a_clock_that_went_back_makes_no_event_end_before_it_began() -> None:
+    assert TelemetryEvent(phase="retain", status="success", started_at=5, ended_at=3).duration_ms == 0
 
 
 @pytest.mark.parametrize(("value", "fits"), [(InMemoryBackend(), True), (object(), False)])

@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from hindbrain.generic._host import BranchMovedError, InProcessHost
     from hindbrain.generic._live import live_session
     from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
+    from hindbrain.generic._otel import record_span
     from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
     from hindbrain.generic._patch import ContextPatch
     from hindbrain.generic._replay import AnswerItem, Replay, ReplayReport
-    from hindbrain.generic._session import Session, SettledTurn
+    from hindbrain.generic._session import Session
+    from hindbrain.generic._settled import SettledTurn
+    from hindbrain.generic._status import MemoryStatus
 
 __all__ = [
     "AnswerItem",
@@ -28,6 +31,7 @@ __all__ = [
     "InProcessHost",
     "Layer",
     "MemoryOutbox",
+    "MemoryStatus",
     "OpenAIEmbedder",
     "Outbox",
     "Places",
@@ -46,6 +50,7 @@ __all__ = [
     "merge",
     "name_session",
     "open_backend",
+    "record_span",
     "state_folder",
 ]
 
@@ -56,10 +61,13 @@ _HOMES = {
     "_host": ("BranchMovedError", "InProcessHost"),
     "_live": ("live_session",),
     "_open": ("SessionPlace", "SettingsError", "find_project", "name_session", "open_backend"),
+    "_otel": ("record_span",),
     "_outbox": ("Flush", "MemoryOutbox", "Outbox"),
     "_patch": ("ContextPatch",),
     "_replay": ("AnswerItem", "Replay", "ReplayReport"),
-    "_session": ("Session", "SettledTurn"),
+    "_session": ("Session",),
+    "_settled": ("SettledTurn",),
+    "_status": ("MemoryStatus",),
 }
 
 

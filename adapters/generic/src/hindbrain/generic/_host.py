@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Mapping
 
 from hindbrain.contracts import (
@@ -14,6 +15,8 @@ from hindbrain.contracts import (
     TaskState,
     TelemetryEvent,
 )
+
+_EVENTS = 1000
 
 
 class BranchMovedError(HindbrainError):
@@ -39,7 +42,7 @@ class InProcessHost:
         self._entries: dict[str, Entry] = {}
         self._leaf: str | None = None
         self._notify = notify
-        self.events: list[TelemetryEvent] = []
+        self.events: deque[TelemetryEvent] = deque(maxlen=_EVENTS)
 
     def add(self, entry: Entry) -> None:
         """Take one entry as the new leaf. An id that is there already is replaced."""
@@ -81,5 +84,5 @@ class InProcessHost:
         return ContextUsage()
 
     async def emit(self, event: TelemetryEvent) -> None:
-        """Keep the event, for whoever looks."""
+        """Keep the event among the newest thousand, for whoever looks."""
         self.events.append(event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 
@@ -15,6 +15,8 @@ class ContextPatch:
     """A block to inject, never persisted; empty ``text`` injects nothing, and ``skipped`` says why.
 
     ``at`` is when the block was first seen, in milliseconds since 1970 UTC: the same turn gets the same bytes and time.
+    ``cache`` is hit, miss, or none where nothing was asked. ``retrievals`` is the id of each bank's request, also on a
+    hit, and ``left_alone`` names the banks that were not asked after an outage.
     """
 
     text: str = ""
@@ -22,6 +24,9 @@ class ContextPatch:
     at: int | None = None
     outcome: RecallOutcome = field(factory=RecallOutcome)
     skipped: str | None = None
+    cache: str = "none"
+    retrievals: Mapping[str, str] = field(factory=dict)
+    left_alone: tuple[str, ...] = ()
 
     def apply(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """The messages with the block before the last one of the user, or first where it is prepended.

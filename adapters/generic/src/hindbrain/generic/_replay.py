@@ -16,7 +16,8 @@ from hindbrain.generic._host import InProcessHost
 from hindbrain.generic._open import SessionPlace
 from hindbrain.generic._outbox import MemoryOutbox
 from hindbrain.generic._patch import ContextPatch
-from hindbrain.generic._session import Session, SettledTurn
+from hindbrain.generic._session import Session
+from hindbrain.generic._settled import SettledTurn
 from hindbrain.memory import EntryIndex
 from hindbrain.memory.sessions import LineProblem, SessionFile, read_session
 

@@ -7,18 +7,22 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from attrs import field, frozen
-
-from hindbrain.contracts import Backend, Host, Message, RetainJob, TelemetryEvent
+from hindbrain.contracts import Backend, Host, Message
 from hindbrain.generic._config import Settings, memory_config
+from hindbrain.generic._deadline import within_host
+from hindbrain.generic._events import Span, new_id, recall_events, retain_event
 from hindbrain.generic._governance import Governance, Ungoverned
 from hindbrain.generic._open import SessionPlace, find_project, name_session, origin_of
+from hindbrain.generic._otel import record_span
 from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
 from hindbrain.generic._patch import ContextPatch
 from hindbrain.generic._recall_files import NoRecallFiles, RecallFiles
 from hindbrain.generic._recaller import Recaller
 from hindbrain.generic._retainer import Retainer
+from hindbrain.generic._settled import SettledTurn
 from hindbrain.generic._snapshots import Snapshots
+from hindbrain.generic._status import MemoryStatus, status_of
+from hindbrain.generic._telemetry import Listener, Telemetry
 from hindbrain.memory import MemoryConfig, Project, SessionIdentity, project_bank, recall_scopes, retain_banks
 from hindbrain.store import permissions
 
@@ -26,19 +30,6 @@ from hindbrain.store import permissions
 def now_ms() -> int:
     """This moment in milliseconds since 1970 UTC."""
     return time.time_ns() // 1_000_000
-
-
-@frozen(kw_only=True)
-class SettledTurn:
-    """What a settled turn came to: the jobs made of its new entries, and what the flush did.
-
-    ``passed_over`` counts messages the user kept out for good. ``skipped`` says why there is no job.
-    """
-
-    jobs: tuple[RetainJob, ...] = ()
-    passed_over: int = 0
-    flush: Flush = field(factory=Flush)
-    skipped: str | None = None
 
 
 class Session:
@@ -61,6 +52,7 @@ class Session:
         recall_files: RecallFiles | None = None,
         notices: list[str] | None = None,
         clock: Callable[[], int] = now_ms,
+        on_event: Listener | None = record_span,
     ) -> None:
         """Compose a session of parts; :meth:`open` looks them up from settings and place.
 
@@ -75,6 +67,8 @@ class Session:
             recall_files: the memories the user suppressed, and where the last recall is left; None has neither.
             notices: sentences that parts on the disk leave for the user; taken out and shown with the next call.
             clock: milliseconds since 1970 UTC.
+            on_event: called for each telemetry event, beside the host's bus; by default OpenTelemetry, where its extra
+                is installed and the process has set it up.
         """
         self._host = host
         self._config = config
@@ -83,10 +77,16 @@ class Session:
         self._outbox = outbox or MemoryOutbox(backend)
         self._governance = governance or Ungoverned()
         self._scopes = recall_scopes(config, project, identity.host)
-        self._recaller = Recaller(backend, self._scopes, config.recall, project, clock)
+        self._recall_config = within_host(config.recall, identity.host)
+        self._recaller = Recaller(
+            backend, self._scopes, self._recall_config, project, clock, on_ask=lambda: self._now(MemoryStatus.RECALLING)
+        )
+        self._status = MemoryStatus.IDLE
+        self._clock = clock
+        self._telemetry = Telemetry(host, on_event)
         self._recall_files = recall_files or NoRecallFiles()
         self._snapshots = Snapshots(
-            self._recall_files, self._scopes, config.recall, session=identity.key, clock=clock, warn=self._warn
+            self._recall_files, self._scopes, self._recall_config, session=identity.key, clock=clock, warn=self._warn
         )
         self._retainer = Retainer(
             self._outbox,
@@ -135,6 +135,14 @@ class Session:
         return self._identity
 
     @property
+    def status(self) -> MemoryStatus:
+        """What automatic recall is doing, or came to last."""
+        return self._status
+
+    def _now(self, status: MemoryStatus) -> None:
+        self._status = status
+
+    @property
     def banks(self) -> tuple[str, ...]:
         """The banks this session reads, in the order of the settings."""
         return tuple(scope.bank for scope in self._scopes)
@@ -158,26 +166,34 @@ class Session:
             The patch; its text is empty where memory is off, there is no message of the user, nothing was found, or
             memory failed. A failure is told to the user once a session.
         """
-        if not (self._config.enabled and self._config.recall.enabled):
-            return ContextPatch(skipped="disabled")
+        started = self._clock()
         try:
-            if not permissions(await self._governance.record()).recalls:
-                await self._show_notices()
-                return ContextPatch(skipped="session-disabled")
-            suppressed = await self._recall_files.suppressed()
-            patch = await self._recaller.recall(messages, sources=sources, abort=abort, suppressed=suppressed)
+            patch = await self._recall(messages, sources=sources, abort=abort)
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break a turn)
             await self._warn(f"Memory could not be recalled ({type(error).__name__}); this turn goes on without it.")
             await self._snapshots.broke(type(error).__name__, abort)
-            return ContextPatch(skipped="error")
+            patch = ContextPatch(skipped="error")
+        except asyncio.CancelledError:
+            self._now(MemoryStatus.IDLE)
+            raise
         for failure in patch.outcome.failures:
             await self._warn(f"Memory could not be recalled ({failure.code}); this turn goes on without it.")
         await self._snapshots.keep(patch, abort)
         await self._show_notices()
         if abort is not None and abort.is_set():
-            return ContextPatch(skipped="aborted")
-        await self._emit("retrieval", patch)
+            patch = ContextPatch(skipped="aborted")
+        self._now(status_of(patch))
+        span = self._span(started)
+        await self._telemetry.tell(recall_events(patch, self._scopes, self._recall_config, span, new_id))
         return patch
+
+    async def _recall(self, messages: Sequence[Message], *, sources: bool, abort: asyncio.Event | None) -> ContextPatch:
+        if not (self._config.enabled and self._config.recall.enabled):
+            return ContextPatch(skipped="disabled")
+        if not permissions(await self._governance.record()).recalls:
+            return ContextPatch(skipped="session-disabled")
+        suppressed = await self._recall_files.suppressed()
+        return await self._recaller.recall(messages, sources=sources, abort=abort, suppressed=suppressed)
 
     async def settled(self) -> SettledTurn:
         """Keep what is new on the branch in the outbox, and send what waits.
@@ -185,23 +201,31 @@ class Session:
         The entries count as retained once their job is kept; the job itself is tried again, under the same operation
         id, until the backend takes it. What the user kept out is passed over for good.
         """
+        started = self._clock()
+        try:
+            turn = await self._settle()
+        except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break a turn)
+            await self._warn(f"The turn could not be retained ({type(error).__name__}); it is tried again at the next.")
+            turn = SettledTurn(skipped="error")
+        await self._show_notices()
+        await self._telemetry.tell([retain_event(turn, self._span(started))])
+        return turn
+
+    async def _settle(self) -> SettledTurn:
         if not self._config.enabled:
             return SettledTurn(skipped="disabled")
         for problem in self._identity.observation_scopes(self._config, self._project, self.bank).problems:
             await self._warn(f"{problem} See `hindbrain doctor`.")
-        try:
-            async with self._one_at_a_time:
-                kept = await self._retainer.settle(await self._host.branch())
-                flush = await self._flush()
-        except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break a turn)
-            await self._warn(f"The turn could not be retained ({type(error).__name__}); it is tried again at the next.")
-            return SettledTurn(skipped="error")
-        finally:
-            await self._show_notices()
+        async with self._one_at_a_time:
+            kept = await self._retainer.settle(await self._host.branch())
+            flush = await self._flush()
         reason = "disabled" if kept.passed_over else "nothing-new"
         return SettledTurn(
             jobs=kept.jobs, passed_over=kept.passed_over, flush=flush, skipped=None if kept.jobs else reason
         )
+
+    def _span(self, started: int) -> Span:
+        return Span(session_id=self._identity.key, context_id=new_id(), started_at=started, ended_at=self._clock())
 
     async def close(self) -> Flush:
         """Send what waits, once, and close the outbox. What is not taken waits there, and the user is told how much."""
@@ -211,6 +235,7 @@ class Session:
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break its shutdown)
             flush = Flush(code=type(error).__name__)
         await self._safely(self._outbox.close())
+        await self._safely(self._telemetry.close())
         if flush.waiting or flush.code:
             await self._warn(f"{flush.waiting} turns could not be retained yet ({flush.code}).")
         return flush
@@ -229,19 +254,6 @@ class Session:
     async def _show_notices(self) -> None:
         while self._notices:
             await self._warn(self._notices.pop(0))
-
-    async def _emit(self, phase: str, patch: ContextPatch) -> None:
-        outcome = patch.outcome
-        event = TelemetryEvent(
-            phase=phase,
-            status="skipped" if patch.skipped else "success" if patch.text else "empty",
-            session_id=self._identity.key,
-            bank_ids=self.banks,
-            counts={"candidates": len(outcome.verdicts), "injected": len(outcome.block.items)},
-            ids=tuple(item.fact.id for item in outcome.block.items),
-            reason=patch.skipped,
-        )
-        await self._safely(self._host.emit(event))
 
     @staticmethod
     async def _safely(call: Awaitable[object]) -> None:

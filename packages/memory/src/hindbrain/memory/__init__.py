@@ -1,5 +1,6 @@
 """The behaviours over four verbs: which project this is, what is recalled and shown, what is retained."""
 
+from hindbrain.memory._asking import ScopeFailure
 from hindbrain.memory._banks import Access, BankEntry, RetainMode
 from hindbrain.memory._block import GUIDANCE, Block, InjectedItem, render_block
 from hindbrain.memory._checkout import NoProjectError, read_checkout
@@ -14,15 +15,16 @@ from hindbrain.memory._config import (
 from hindbrain.memory._identity import Checkout, Project, identify, session_key
 from hindbrain.memory._observation import PLACEHOLDERS, ObservationScopes, observation_scopes
 from hindbrain.memory._operation import digest, operation_id
+from hindbrain.memory._patience import Patience
 from hindbrain.memory._projection import iso, project, project_message
 from hindbrain.memory._quality import Verdict, judge
 from hindbrain.memory._query import compose_query, estimate_tokens
-from hindbrain.memory._recall import RecallOutcome, ScopeFailure, build_query, recall_for
+from hindbrain.memory._recall import RecallOutcome, build_query, recall_for
 from hindbrain.memory._retain import SessionIdentity, build_job, explicit_item
 from hindbrain.memory._scope import RecallScope, bank_of, project_bank, recall_scopes, retain_banks, retain_tags
 from hindbrain.memory._snapshot import BEFORE_SCOPES, broken_snapshot, recall_snapshot
 from hindbrain.memory._trace import EntryIndex
-from hindbrain.memory._turns import Shown, TurnKey, Turns, last_user
+from hindbrain.memory._turns import Shown, Turn, TurnKey, Turns, last_user
 
 __all__ = [
     "BEFORE_SCOPES",
@@ -39,6 +41,7 @@ __all__ = [
     "NoProjectError",
     "ObservationConfig",
     "ObservationScopes",
+    "Patience",
     "Project",
     "RecallConfig",
     "RecallOutcome",
@@ -49,6 +52,7 @@ __all__ = [
     "ScopeFailure",
     "SessionIdentity",
     "Shown",
+    "Turn",
     "TurnKey",
     "Turns",
     "Verdict",

@@ -59,6 +59,10 @@ class RecallConfig:
     store_last_recall_failures: bool = False
     last_recall_path: str | None = None
 
+    def tokens_for(self, kind: str) -> int:
+        """The most tokens recalled for a scope of this kind, project or user."""
+        return self.user_max_tokens if kind == "user" else self.max_tokens
+
 
 @frozen(kw_only=True)
 class EnqueueGate:

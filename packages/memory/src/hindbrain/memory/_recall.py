@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 
 from attrs import field, frozen
 
-from hindbrain.contracts import Backend, BackendError, Fact, Message, Recall, RecallQuery
+from hindbrain.contracts import Backend, Fact, Message, Recall, RecallQuery
+from hindbrain.memory._asking import Asking, ScopeFailure, ask_all
 from hindbrain.memory._block import Block, render_block
 from hindbrain.memory._config import RecallConfig
 from hindbrain.memory._identity import Project
@@ -17,19 +17,11 @@ from hindbrain.memory._scope import RecallScope
 
 
 @frozen(kw_only=True)
-class ScopeFailure:
-    """A scope that gave no answer: its bank and the stable code of the error, never its text."""
-
-    bank: str
-    code: str
-
-
-@frozen(kw_only=True)
 class RecallOutcome:
     """What one automatic recall came to.
 
     ``query`` is that of the first scope, ``queries`` holds each bank's. ``sources`` holds source facts by id where they
-    were asked for.
+    were asked for. ``took`` is how many milliseconds each bank that was asked took.
     """
 
     block: Block = field(factory=Block)
@@ -38,6 +30,7 @@ class RecallOutcome:
     verdicts: tuple[Verdict, ...] = ()
     failures: tuple[ScopeFailure, ...] = ()
     sources: dict[str, Fact] = field(factory=dict, repr=False)
+    took: dict[str, int] = field(factory=dict)
 
 
 def build_query(text: str, scope: RecallScope, config: RecallConfig, *, sources: bool = False) -> RecallQuery:
@@ -47,18 +40,11 @@ def build_query(text: str, scope: RecallScope, config: RecallConfig, *, sources:
         tag_groups=scope.filter,
         types=config.types or None,
         budget=config.budget,
-        max_tokens=config.user_max_tokens if scope.kind == "user" else config.max_tokens,
+        max_tokens=config.tokens_for(scope.kind),
         prefer_observations=config.prefer_observations,
         source_fact_tokens=config.max_source_facts_tokens if sources or config.include_source_facts else None,
         timestamp=config.query_timestamp,
     )
-
-
-async def _ask(backend: Backend, scope: RecallScope, query: RecallQuery) -> Recall | ScopeFailure:
-    try:
-        return await backend.recall(scope.bank, query)
-    except BackendError as error:
-        return ScopeFailure(bank=scope.bank, code=error.code)
 
 
 async def recall_for(
@@ -71,6 +57,7 @@ async def recall_for(
     date: str | None = None,
     sources: bool = False,
     suppressed: Collection[str] = (),
+    end: int | None = None,
 ) -> RecallOutcome:
     """Recall for the last messages from every scope at once, under one deadline.
 
@@ -86,31 +73,18 @@ async def recall_for(
         date: the day as ``YYYY-MM-DD`` for the query, where the settings ask for it.
         sources: ask for source facts too, so that a fact can be traced to its document.
         suppressed: ids of memories that are not shown, neither as a line nor as evidence.
+        end: the number of messages that count; None means all.
     """
-    texts = [compose_query(messages, config, kind=s.kind, project=project, date=date) for s in scopes]
-    tasks = [
-        asyncio.create_task(_ask(backend, scope, build_query(text, scope, config, sources=sources)))
-        for scope, text in zip(scopes, texts, strict=True)
-    ]
-    try:
-        await asyncio.wait(tasks, timeout=config.deadline_ms / 1000) if tasks else None
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    answers = [
-        ScopeFailure(bank=scope.bank, code="timeout") if task.cancelled() else task.result()
-        for scope, task in zip(scopes, tasks, strict=True)
-    ]
-    banks = [scope.bank for scope in scopes]
-    return _outcome(list(zip(banks, texts, answers, strict=True)), config, suppressed)
+    texts = [compose_query(messages, config, kind=s.kind, project=project, date=date, end=end) for s in scopes]
+    queries = [build_query(text, s, config, sources=sources) for text, s in zip(texts, scopes, strict=True)]
+    asked = [Asking(backend, scope.bank, query) for scope, query in zip(scopes, queries, strict=True)]
+    await ask_all(asked, config.deadline_ms / 1000)
+    return _outcome(asked, config, suppressed)
 
 
-def _outcome(
-    asked: Sequence[tuple[str, str, Recall | ScopeFailure]], config: RecallConfig, suppressed: Collection[str]
-) -> RecallOutcome:
-    """What the answers come to; ``asked`` holds bank, query and answer."""
-    found = [(bank, answer) for bank, _, answer in asked if isinstance(answer, Recall)]
+def _outcome(asked: Sequence[Asking], config: RecallConfig, suppressed: Collection[str]) -> RecallOutcome:
+    answers = [(each.bank, each.answer()) for each in asked]
+    found = [(bank, answer) for bank, answer in answers if isinstance(answer, Recall)]
     sources = {key: fact for _, answer in found for key, fact in answer.source_facts.items()}
     verdicts = judge(
         ((bank, fact) for bank, answer in found for fact in answer.facts),
@@ -121,9 +95,10 @@ def _outcome(
     evidence = {key: fact for key, fact in sources.items() if key not in suppressed}
     return RecallOutcome(
         block=render_block(verdicts, evidence if config.include_source_facts else None),
-        query=asked[0][1] if asked else "",
-        queries={bank: query for bank, query, _ in asked},
+        query=asked[0].query.text if asked else "",
+        queries={each.bank: each.query.text for each in asked},
         verdicts=verdicts,
-        failures=tuple(answer for _, _, answer in asked if isinstance(answer, ScopeFailure)),
+        failures=tuple(answer for _, answer in answers if isinstance(answer, ScopeFailure)),
         sources=sources,
+        took={each.bank: each.took for each in asked},
     )

@@ -1,9 +1,8 @@
-"""When automatic recall asks, when it repeats what it found, and when it waits.
+"""What one message of the user found, shown again for as long as it is the same question.
 
-A host's context hook fires for every model call. What one user message found is shown again, byte for byte, and an
-outage is not asked about at every turn.
+A host's context hook fires for every model call. What one user message found is shown again, byte for byte.
 
-Source: seed 000, "Automatic recall" (the cache); decisions.md, "Recall and injection" (one attempt, the waiting).
+Source: seed 000, "Automatic recall" (the cache); decisions.md, "Recall and injection" (one attempt a message).
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from attrs import frozen
+from attrs import define, frozen
 
 from hindbrain.contracts import Message
 
 T = TypeVar("T")
-_MOST_SKIPPED = 32
+_MOST_REMEMBERED = 16
 
 
 def last_user(messages: Sequence[Message]) -> int | None:
@@ -37,6 +36,14 @@ class TurnKey:
 
 
 @frozen
+class Turn:
+    """One message of the user: the question, and its place among the messages."""
+
+    key: TurnKey
+    place: int
+
+
+@frozen
 class Shown(Generic[T]):
     """A result, and the moment it was first seen, in milliseconds since 1970 UTC."""
 
@@ -44,48 +51,43 @@ class Shown(Generic[T]):
     at: int
 
 
-class Turns(Generic[T]):
-    """Remembers the last answer, and how many turns to leave the backend alone.
+@define
+class _Remembered(Generic[T]):
+    turn: Turn
+    shown: Shown[T]
+    whole: bool
 
-    Times are milliseconds since 1970 UTC; ``ttl`` is the age up to which an answer is shown again.
+
+class Turns(Generic[T]):
+    """Remembers the newest answers. Times are milliseconds since 1970 UTC.
+
+    Args:
+        ttl: the age up to which an answer is shown again to the same question.
     """
 
     def __init__(self, ttl: int) -> None:
         self._ttl = ttl
-        self._key: TurnKey | None = None
-        self._shown: Shown[T] | None = None
-        self._failed: tuple[TurnKey, int] | None = None
-        self._pause = 0
-        self._left = 0
-        self._skipped: tuple[TurnKey, int] | None = None
+        self._remembered: list[_Remembered[T]] = []
 
-    def recall(self, key: TurnKey, now: int) -> Shown[T] | None:
-        """The answer to the same question, if it is young enough."""
-        if self._shown is None or self._key != key or not 0 <= now - self._shown.at <= self._ttl:
-            return None
-        return self._shown
+    def recall(self, turn: Turn, now: int, *, goes_on: bool = False) -> Shown[T] | None:
+        """The answer to the same question, if it is young enough.
 
-    def may_ask(self, key: TurnKey, turn: int) -> bool:
-        """Whether to ask now. ``turn`` counts the user's messages, so that a turn is skipped once however often asked.
-
-        After an outage the next 1, 2, 4 and so on to 32 turns are skipped; a turn that failed is not asked again.
+        An answer that some bank is missing from is shown again to the message that found it, and to no other. Where a
+        turn ``goes_on`` behind the message, with tool results, it keeps what it was shown however long it takes.
         """
-        if self._failed == (key, turn) or self._skipped == (key, turn):
-            return False
-        if self._left:
-            self._left -= 1
-            self._skipped = (key, turn)
-            return False
-        return True
+        known = next((each for each in self._remembered if each.turn.key == turn.key), None)
+        if known is None:
+            return None
+        same = known.turn == turn
+        young = 0 <= now - known.shown.at <= self._ttl and (known.whole or same)
+        if not (young or (goes_on and same)):
+            return None
+        known.turn = turn
+        return known.shown
 
-    def found(self, key: TurnKey, value: T, now: int) -> Shown[T]:
-        """An answer came: show it from now on, and be patient no longer."""
-        self._pause = self._left = 0
-        self._key, self._shown = key, Shown(value, now)
-        return self._shown
-
-    def failed(self, key: TurnKey, turn: int) -> None:
-        """No answer came: leave the backend alone for a while. Nothing is remembered as an answer."""
-        self._failed = (key, turn)
-        self._pause = min(_MOST_SKIPPED, self._pause * 2 or 1)
-        self._left = self._pause
+    def found(self, turn: Turn, value: T, now: int, *, whole: bool = True) -> Shown[T]:
+        """An answer came: show it from now on. ``whole`` says whether every bank is in it."""
+        others = [each for each in self._remembered if each.turn.key != turn.key]
+        new = _Remembered(turn, Shown(value, now), whole)
+        self._remembered = [new, *others[: _MOST_REMEMBERED - 1]]
+        return new.shown
