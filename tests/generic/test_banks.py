@@ -67,6 +67,17 @@ async def test_by_default_turns_go_to_the_coding_bank_and_to_no_other() -> None:
     assert backend.read == ["proj-a", "user-a", "team"]
 
 
+@pytest.mark.req("S0-router-030")
+@pytest.mark.parametrize("text", ["I always prefer tabs, in every project.", "This repository uses tabs.", "ok"])
+@pytest.mark.parametrize(("mode", "banks"), [("always", ["proj-a", "user-a"]), ("explicit-only", ["proj-a"])])
+async def test_where_a_turn_goes_does_not_depend_on_what_it_says(mode: str, banks: list[str], text: str) -> None:
+    backend, host = Recording(), InProcessHost()
+    host.add(Entry(id="e", parent_id=None, kind="message", message=Message(role="user", parts=(TextPart(text),))))
+    settings = config(CODING, {**LIFE, "retain": {"mode": mode}})
+    await Session(host=host, backend=backend, config=settings, project=PROJECT, identity=IDENTITY).settled()
+    assert [bank for bank, _ in backend.wrote] == banks
+
+
 @pytest.mark.req("S0-banks-002", "S0-banks-009")
 async def test_a_user_bank_in_the_mode_always_gets_every_turn_with_the_same_content() -> None:
     backend, _ = await turns(config(CODING, {**LIFE, "retain": {"mode": "always"}}), 3)

@@ -146,7 +146,7 @@ def test_the_older_names_of_the_user_banks_mode_mean_that_mode(name: str) -> Non
     assert shape({name: {"mode": "explicit-only"}} | listed) == [("u", "user", "always")]
 
 
-@pytest.mark.req("S0-banks-012")
+@pytest.mark.req("S0-banks-012", "S0-router-030")
 @pytest.mark.parametrize("mode", ["always", "decision", "router", True, None])
 def test_the_older_names_take_one_value_only(mode: object) -> None:
     found = settings({"banks": {"user": {"bankId": "u"}}, "userRetain": {"mode": mode}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
@@ -67,6 +68,18 @@ async def test_a_fork_has_its_own_document_and_retains_only_what_is_new(tmp_path
     own = [e for e in entries if e.message is not None and e.id not in shared and e.message.role != "system"]
     assert whole != fork
     assert 0 < new <= len(own) < len(entries)
+
+
+@pytest.mark.req("S0-abort-005")
+async def test_a_recall_that_was_aborted_leaves_no_file(tmp_path: Path, project: Path) -> None:
+    recall = {"storeLastRecall": True, "storeLastRecallFailures": True}
+    settings = merge([Layer(origin="test", values={"dataDir": str(tmp_path / "data"), "recall": recall})])
+    question = Message(role="user", parts=(TextPart("Which test framework does the user want?"),))
+    abort = asyncio.Event()
+    abort.set()
+    async with live_session(InProcessHost(), settings, SessionPlace(host="pi", cwd=str(project))) as session:
+        assert (await session.context([question], abort=abort)).skipped == "aborted"
+    assert not list(tmp_path.rglob("last-recall*"))
 
 
 async def test_each_host_keeps_its_state_in_its_own_folder(tmp_path: Path, project: Path) -> None:

@@ -94,6 +94,7 @@ async def test_what_one_session_learnt_the_next_one_is_shown() -> None:
     assert second.host.events[-1].counts["injected"] == 1
 
 
+@pytest.mark.req("S0-recall-012", "S0-recall-013")
 async def test_the_block_stands_before_the_users_last_message_or_first() -> None:
     told = Told()
     told.host.add(said("a", None, "user", "We use tabs."))
@@ -106,6 +107,7 @@ async def test_the_block_stands_before_the_users_last_message_or_first() -> None
     assert patched[0].text.startswith("<hindsight-memory>")
 
 
+@pytest.mark.req("S0-recall-007")
 async def test_nothing_found_leaves_the_messages_alone() -> None:
     messages = [user("anything?")]
     patch = await Told().session.context(messages)

@@ -149,6 +149,7 @@ async def test_cancelling_the_turn_cancels_the_requests() -> None:
     assert backend.cancelled
 
 
+@pytest.mark.req("S0-recall-017", "S0-recall-019")
 async def test_source_facts_tell_the_document_and_show_as_evidence_only_on_request() -> None:
     backend = InMemoryBackend()
     await remember(backend, "We prefer uv over pip.", PROJECT.bank, ("project:acme",))

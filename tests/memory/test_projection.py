@@ -193,6 +193,7 @@ def test_calls_of_memorys_own_tools_are_left_out() -> None:
 @pytest.mark.parametrize(
     "opening", ["<hindsight-memory>", "<hindsight_memories>", "<memories>", "<mental_models>", "  <hindsight_memory>"]
 )
+@pytest.mark.req("S0-recall-009")
 def test_injected_memory_is_never_retained(opening: str) -> None:
     content = project([entry("user", TextPart(f"{opening}\nold fact")), entry("user", TextPart("ship it"))], DEFAULTS)
     assert content is not None

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindbrain.contracts import ImagePart, Message, TextPart, ThinkingPart, ToolCallPart
+from hindbrain.contracts import ImagePart, Message, TextPart, ThinkingPart, ToolCallPart, scrub
 from hindbrain.memory import Checkout, RecallConfig, ScopeConfig, compose_query, estimate_tokens, identify
 
 PROJECT = identify(Checkout(cwd="/repo", root="/repo"), ScopeConfig(project_id="acme"))
@@ -13,6 +18,7 @@ def said(role: str, text: str) -> Message:
     return Message(role=role, parts=(TextPart(text),))
 
 
+@pytest.mark.req("S0-recall-003")
 def test_only_the_last_messages_are_asked_about() -> None:
     messages = [
         said("user", "ALPHA"),
@@ -24,6 +30,85 @@ def test_only_the_last_messages_are_asked_about() -> None:
     assert "n37" in query
     assert "ALPHA" not in query
     assert "n36" not in query
+
+
+PROGRAM = """
+from hindbrain.contracts import Message, TextPart
+from hindbrain.memory import Checkout, RecallConfig, ScopeConfig, compose_query, identify
+said = [("user", "fix the queue lock"), ("assistant", "done"), ("user", "now the cursor")]
+messages = [Message(role=role, parts=(TextPart(text),)) for role, text in said]
+project = identify(Checkout(cwd="/repo", root="/repo"), ScopeConfig(project_id="acme"))
+print(compose_query(messages, RecallConfig(), kind="project", project=project))
+"""
+
+
+@pytest.mark.req("S0-recall-002")
+def test_the_same_words_make_the_same_query_in_every_process() -> None:
+    seeds = ("1", "2")
+    done = [
+        subprocess.run([sys.executable, "-c", PROGRAM], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True)
+        for seed in seeds
+    ]
+    assert done[0].stdout == done[1].stdout
+    assert b"now the cursor" in done[0].stdout
+
+
+@pytest.mark.parametrize(("role", "setting"), [("toolResult", "tool"), ("system", "system")])
+def test_the_roles_of_the_settings_are_those_of_the_messages(role: str, setting: str) -> None:
+    query = compose_query([said(role, "loud")], RecallConfig(roles=(setting,)), kind="user", project=None)
+    assert query == f"{role}: loud"
+
+
+def test_what_comes_after_the_end_is_not_asked_about() -> None:
+    messages = [said("user", "the question"), said("assistant", "later")]
+    assert compose_query(messages, RecallConfig(), kind="user", project=None, end=1) == "user: the question"
+
+
+def test_only_the_last_messages_are_looked_at_however_long_the_conversation() -> None:
+    class Looked(list[Message]):
+        looks = 0
+
+        def __getitem__(self, index: Any) -> Any:
+            self.looks += 1
+            return super().__getitem__(index)
+
+    messages = Looked(said("user", f"n{i}") for i in range(1000))
+    compose_query(messages, RecallConfig(), kind="user", project=None)
+    assert messages.looks == 2
+
+
+LONG = "words " * 20_000
+KEY = "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n" + "QUJDREVGR0hJSktM\n" * 4_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LONG + "token=ghp_" + "a1B2" * 10 + " why is it refused?",
+        "ghp_" + "a1B2" * 10 + " " + "x" * 16_000,
+        "AKIA" + "A1B2" * 4 + " " + KEY + "-----END PGP PRIVATE KEY BLOCK-----\nwhy?",
+        "words\n" * 3000 + "\n".join(f"PASSWORD_{n}=a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0" for n in range(500)),
+    ],
+    ids=["behind-a-long-text", "at-the-cut", "longer-than-the-cut", "nothing-but-secrets"],
+)
+def test_of_a_long_text_the_same_end_is_asked_about_as_if_all_of_it_were_scrubbed(text: str) -> None:
+    whole = scrub(f"user: {text}")[-800:]
+    while estimate_tokens(whole) > 400:
+        whole = whole[len(whole) // 8 :]
+    assert compose_query([said("user", text)], RecallConfig(), kind="user", project=None) == whole.strip()
+
+
+def test_a_long_text_is_not_scrubbed_to_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def counted(text: str) -> str:
+        read.append(len(text))
+        return scrub(text)
+
+    monkeypatch.setattr("hindbrain.memory._query.scrub", counted)
+    compose_query([said("user", LONG * 10)], RecallConfig(), kind="user", project=None)
+    assert len(read) == 1
+    assert read[0] < 20_000
 
 
 def test_a_long_log_before_the_question_loses_its_head_not_the_question() -> None:

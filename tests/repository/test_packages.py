@@ -57,6 +57,10 @@ FOR_OTHERS = {"client": {"sniffio"}}
 """Asked for though not imported: httpcore is faster where it finds it."""
 
 
+DISTS = {"opentelemetry": "opentelemetry-api"}
+"""Distributions that are not called what they are imported as."""
+
+
 def imported(package: Path) -> set[str]:
     """The modules of other people that the package's sources import, at whatever place in them."""
     names = set[str]()
@@ -73,7 +77,7 @@ def test_a_package_asks_for_what_it_imports_and_for_nothing_else(package: Path) 
     project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [*project["dependencies"], *chain.from_iterable(project.get("optional-dependencies", {}).values())]
     asked = {re.split(r"[^\w-]", line)[0] for line in lines}
-    used = {name.replace("_", "-") for name in imported(package)} | FOR_OTHERS.get(package.name, set())
+    used = {DISTS.get(name, name.replace("_", "-")) for name in imported(package)} | FOR_OTHERS.get(package.name, set())
     assert {name for name in asked if not name.startswith("hindbrain-")} == used
 
 

@@ -40,7 +40,8 @@ def _retrieval(
     kept = tuple(verdict.fact.id for verdict in judged if verdict.kept)
     failure = next((each for each in patch.outcome.failures if each.bank == scope.bank), None)
     answered = "success" if kept else "empty"
-    ids = {"raw": tuple(verdict.fact.id for verdict in judged), "kept": kept, "injected": kept}
+    injected = tuple(item.fact.id for item in patch.outcome.block.items if item.bank == scope.bank)
+    ids = {"raw": tuple(verdict.fact.id for verdict in judged), "kept": kept, "injected": injected}
     return TelemetryEvent(
         phase="retrieval",
         status=answered if failure is None else "timeout" if failure.code == "timeout" else "error",
@@ -74,7 +75,11 @@ def _injected_status(patch: ContextPatch) -> str:
 def _injection(patch: ContextPatch, span: Span, retrieval_ids: tuple[str, ...]) -> TelemetryEvent:
     shown = patch.text.encode("utf-8")
     ids = tuple(item.fact.id for item in patch.outcome.block.items)
-    details: dict[str, str | int | bool] = {"injected": bool(shown)}
+    details: dict[str, str | int | bool] = {
+        "injected": bool(shown),
+        "failedScopes": len(patch.outcome.failures),
+        "scopesLeftAlone": len(patch.left_alone),
+    }
     if shown:
         details |= {"renderedHash": hashlib.sha256(shown).hexdigest(), "renderedLength": len(patch.text)}
     return TelemetryEvent(
@@ -87,12 +92,7 @@ def _injection(patch: ContextPatch, span: Span, retrieval_ids: tuple[str, ...]) 
         context_id=span.context_id,
         bank_ids=tuple(patch.retrievals),
         ids={"retrieval": retrieval_ids, "injected": ids},
-        counts={
-            "candidates": len(patch.outcome.verdicts),
-            "injected": len(ids),
-            "failedScopes": len(patch.outcome.failures),
-            "leftAlone": len(patch.left_alone),
-        },
+        counts={"candidate": len(patch.outcome.verdicts), "injected": len(ids)},
         details=details,
         reason=patch.skipped,
     )

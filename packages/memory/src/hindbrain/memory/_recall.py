@@ -94,7 +94,12 @@ def _outcome(asked: Sequence[Asking], config: RecallConfig, suppressed: Collecti
     )
     evidence = {key: fact for key, fact in sources.items() if key not in suppressed}
     return RecallOutcome(
-        block=render_block(verdicts, evidence if config.include_source_facts else None),
+        block=render_block(
+            verdicts,
+            evidence if config.include_source_facts else None,
+            budgets={each.bank: each.query.max_tokens for each in asked},
+            evidence_tokens=config.max_source_facts_tokens,
+        ),
         query=asked[0].query.text if asked else "",
         queries={each.bank: each.query.text for each in asked},
         verdicts=verdicts,
