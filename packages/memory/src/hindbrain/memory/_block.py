@@ -71,9 +71,7 @@ def _shown(facts: Iterable[Fact], room: _Room) -> Iterator[tuple[Fact, str]]:
     """The facts that fit, with their lines. The best is shown in any case, cut where it alone is too long."""
     for number, fact in enumerate(facts):
         line = neutralise(fact.text)
-        if room.takes(line):
-            yield fact, line
-        elif number == 0 and (line := room.cut(line)):
+        if room.takes(line) or (number == 0 and (line := room.cut(line))):
             yield fact, line
 
 
