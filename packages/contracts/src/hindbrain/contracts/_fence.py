@@ -171,6 +171,8 @@ def starts_injected(text: str) -> bool:
     Source: spec/memory.md section 6.1; the list of wrappers is from decisions.md.
     """
     head = text.lstrip()[:_INJECTED_HEAD]
+    if head[:1].isascii() and head[:1].isalnum():  # nothing turns a letter into the sign a tag begins with
+        return False
     return compiled(_INJECTED).match(_skeleton(_one_line(head))) is not None
 
 

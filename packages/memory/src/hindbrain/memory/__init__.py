@@ -5,6 +5,7 @@ from hindbrain.memory._banks import Access, BankEntry, RetainMode
 from hindbrain.memory._block import GUIDANCE, Block, InjectedItem, render_block
 from hindbrain.memory._checkout import NoProjectError, read_checkout
 from hindbrain.memory._config import (
+    OWN_TOOLS,
     EnqueueGate,
     MemoryConfig,
     ObservationConfig,
@@ -16,7 +17,7 @@ from hindbrain.memory._identity import Checkout, Project, identify, session_key
 from hindbrain.memory._observation import PLACEHOLDERS, ObservationScopes, observation_scopes
 from hindbrain.memory._operation import digest, operation_id
 from hindbrain.memory._patience import Patience
-from hindbrain.memory._projection import iso, project, project_message
+from hindbrain.memory._projection import believable, is_host_prompt, is_injected, iso, project, project_message
 from hindbrain.memory._quality import Verdict, judge
 from hindbrain.memory._query import compose_query, estimate_tokens
 from hindbrain.memory._recall import RecallOutcome, build_query, recall_for
@@ -29,6 +30,7 @@ from hindbrain.memory._turns import Shown, Turn, TurnKey, Turns, last_user
 __all__ = [
     "BEFORE_SCOPES",
     "GUIDANCE",
+    "OWN_TOOLS",
     "PLACEHOLDERS",
     "Access",
     "BankEntry",
@@ -57,6 +59,7 @@ __all__ = [
     "Turns",
     "Verdict",
     "bank_of",
+    "believable",
     "broken_snapshot",
     "build_job",
     "build_query",
@@ -65,6 +68,8 @@ __all__ = [
     "estimate_tokens",
     "explicit_item",
     "identify",
+    "is_host_prompt",
+    "is_injected",
     "iso",
     "judge",
     "last_user",

@@ -93,8 +93,12 @@ def _arguments(arguments: Mapping[str, JsonValue]) -> _Json:
 def _without_secrets(parts: Iterable[Part]) -> list[Part]:
     """The parts with their texts scrubbed together: a reader joins them, and with them a secret cut in two."""
     whole = list(parts)
-    texts = iter(scrub_parts([part.text for part in whole if isinstance(part, TextPart)]))
-    return [evolve(part, text=next(texts)) if isinstance(part, TextPart) else part for part in whole]
+    said = [part.text for part in whole if isinstance(part, TextPart)]
+    clean = scrub_parts(said)
+    if clean == tuple(said):
+        return whole
+    texts = iter(clean)
+    return [TextPart(next(texts)) if isinstance(part, TextPart) else part for part in whole]
 
 
 def _passes(tool: str | None, include: tuple[str, ...] | None, exclude: tuple[str, ...]) -> bool:
@@ -121,23 +125,36 @@ def _part(part: Part, config: RetainConfig, keep: tuple[str, ...]) -> _Json | No
 def _tool_result(message: Message, config: RetainConfig) -> list[_Json] | None:
     if not _passes(message.tool_name, config.tool_result_include, config.tool_result_exclude):
         return None
-    text = evolve(message, parts=tuple(_without_secrets(message.parts))).text.strip()
     whole = "error" in config.tool_result if message.is_error else "content" in config.tool_result
+    if not whole and (message.is_error or "summary" not in config.tool_result):
+        return None
+    text = evolve(message, parts=tuple(_without_secrets(message.parts))).text.strip()
     if not whole:
-        if message.is_error or "summary" not in config.tool_result:
-            return None
         text = _short(text, _SUMMARY_LENGTH)
     return [{"type": "text", "text": text}] if text else None
 
 
-def project_message(entry: Entry, config: RetainConfig) -> _Json | None:
+def is_host_prompt(message: Message) -> bool:
+    """Whether the message is the host's own prompt, which is never retained."""
+    return message.role in _NEVER
+
+
+def is_injected(entry: Entry) -> bool:
+    """Whether the entry is memory that was put into the conversation. Source: spec/memory.md section 6.1."""
+    if entry.custom_type in _INJECTED:
+        return True
+    return entry.message is not None and starts_injected(entry.message.text)
+
+
+def project_message(entry: Entry, config: RetainConfig, *, keep_injected: bool = False) -> _Json | None:
     """One entry as it is retained, or None where nothing of it is kept.
 
     Text is scrubbed here, before JSON escapes could hide a secret's shape. The time is the message's own, else the
-    entry's, never the clock's.
+    entry's, never the clock's. ``keep_injected`` keeps memory that was put into the conversation: for a record of what
+    a session looked like, never for what is to be remembered.
     """
     message = entry.message
-    if message is None or message.role in _NEVER or entry.custom_type in _INJECTED or starts_injected(message.text):
+    if message is None or is_host_prompt(message) or (not keep_injected and is_injected(entry)):
         return None
     if message.role == "toolResult":
         content = _tool_result(message, config)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hindbrain.store._receipts import RetainOutcome, RetainReceipt, RetainReceipts
     from hindbrain.store._records import Mode, Permissions, SessionRecord, SessionRecords, Skip, Switch, permissions
     from hindbrain.store._state import HostState
+    from hindbrain.store._state_file import StateFile, StateFileDistrustedError, StateFileNewerError
     from hindbrain.store._suppressed import Suppressed, Suppression
     from hindbrain.store._trace import DocumentTrace
 
@@ -66,6 +67,9 @@ __all__ = [
     "SessionRecords",
     "SetAside",
     "Skip",
+    "StateFile",
+    "StateFileDistrustedError",
+    "StateFileNewerError",
     "StoreBusyError",
     "StoreClosedError",
     "StoreCorruptError",
@@ -109,6 +113,7 @@ _HOMES = {
     "_state": ("HostState",),
     "_suppressed": ("Suppressed", "Suppression"),
     "_trace": ("DocumentTrace",),
+    "_state_file": ("StateFile", "StateFileDistrustedError", "StateFileNewerError"),
 }
 
 

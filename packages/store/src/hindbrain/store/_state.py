@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -11,10 +12,12 @@ from hindbrain.store._cursors import Cursor, Cursors, Move, legacy_fingerprint, 
 from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
 from hindbrain.store._flush import Flusher, FlushPolicy, Gate
 from hindbrain.store._last_recall import LastRecall, place_of
+from hindbrain.store._lock import Hold, Lock
 from hindbrain.store._queue import AsyncQueue, DurableQueue
 from hindbrain.store._receipts import RetainReceipts
 from hindbrain.store._records import SessionRecords
-from hindbrain.store._seal import seal_key
+from hindbrain.store._seal import SealKey, seal_key
+from hindbrain.store._state_file import StateFile
 from hindbrain.store._suppressed import Suppressed
 from hindbrain.store._trace import DocumentTrace, trace_of
 from hindbrain.store._worker import Worker
@@ -44,10 +47,12 @@ class HostState:
         receipts: RetainReceipts,
         suppressed: Suppressed,
         state: StateDir,
+        key: SealKey,
         notify: Callable[[str], None],
     ) -> None:
         self._worker = worker
         self._state = state
+        self._key = key
         self._notify = notify
         self._cursors = cursors
         self._jobs = AsyncQueue(queue, worker)
@@ -122,6 +127,7 @@ class HostState:
             receipts=receipts,
             suppressed=suppressed,
             state=state,
+            key=key,
             notify=notify,
         )
 
@@ -168,6 +174,26 @@ class HostState:
             StoreError: what the queue raises.
         """
         return await self._worker.run(lambda _: use(self.queue))
+
+    def file(self, name: str, *, version: int = 1) -> StateFile:
+        """A sealed file of the folder, for what has no form of its own here; use it with :meth:`run`."""
+        return StateFile(self._state.layer, self._state.file(name), self._key, version)
+
+    @asynccontextmanager
+    async def alone(self, name: str) -> AsyncIterator[Hold]:
+        """Be the only process that does the work of this name, for as long as the block lasts.
+
+        Renew what is given now and then, right before something takes effect.
+
+        Raises:
+            LockBusyError: another does it.
+        """
+        lock = Lock(self._state.layer, self._state.file(f"{name}.lock"))
+        try:
+            with lock.held(0) as hold:
+                yield hold
+        finally:
+            lock.close()
 
     async def document_key(self, lineage: str, session_id: str, key: str) -> str:
         """The session's document key: the one it was given first, so that a moved file keeps its document."""

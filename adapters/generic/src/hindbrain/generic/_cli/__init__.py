@@ -10,6 +10,7 @@ import click
 
 from hindbrain.generic._cli._common import EPILOG, as_text, common, options_of
 from hindbrain.generic._cli._governance_group import mode, opt_out, tag
+from hindbrain.generic._cli._import_command import import_
 from hindbrain.generic._cli._queue_group import queue
 from hindbrain.generic._cli._settings_group import config, trust, untrust
 from hindbrain.generic._cli._usage import JSON, Commands
@@ -127,5 +128,5 @@ def doctor(online: bool, **kwargs: Any) -> None:
     command(options_of(kwargs), online=online)
 
 
-for command in (config, trust, untrust, queue, mode, opt_out, tag):
+for command in (config, trust, untrust, queue, import_, mode, opt_out, tag):
     main.add_command(command)

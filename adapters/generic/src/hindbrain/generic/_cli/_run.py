@@ -27,12 +27,16 @@ class Options:
     config_dir: str | None = None
 
 
-def places(options: Options) -> Places:
-    """Where this command looks for settings: the platform's folder, and the project around the present directory."""
+def places(options: Options, project: Path | None = None) -> Places:
+    """Where this command looks for settings: the platform's folder, and a project's.
+
+    That is the one whose root is ``project``, or else the one around the present directory.
+    """
     import platformdirs
 
     here = Path.cwd()
-    root = next((p for p in (here, *here.parents) if (p / ".git").exists() or (p / ".hindbrain").is_dir()), None)
+    around = (p for p in (here, *here.parents) if (p / ".git").exists() or (p / ".hindbrain").is_dir())
+    root = next(around, None) if project is None else project
     config_dir = options.config_dir or platformdirs.user_config_dir("hindbrain", appauthor=False)
     return Places(home=Path.home(), config_dir=Path(config_dir), project_dir=root / ".hindbrain" if root else None)
 
@@ -42,9 +46,9 @@ def ecosystem_file(where: Places) -> Path:
     return where.ecosystem_file(os.environ)
 
 
-def settings_for(options: Options) -> Settings:
-    """The effective settings; what stands on the command line wins."""
-    settings = load_settings(places(options), os.environ)
+def settings_for(options: Options, project: Path | None = None) -> Settings:
+    """The settings in effect in a project, as ``places`` finds it; what stands on the command line wins."""
+    settings = load_settings(places(options, project), os.environ)
     folder = None if options.data_dir is None else str(Path(options.data_dir).expanduser().absolute())
     said = {"backend": options.backend, "dataDir": folder}
     given = merge([Layer(origin="command line", values={k: v for k, v in said.items() if v is not None})])

@@ -1,0 +1,159 @@
+"""A whole tree of sessions: a look at what an import would do, and the import."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+from hindbrain.contracts import HindbrainError
+from hindbrain.generic._import._deliver import deliver, settle
+from hindbrain.generic._import._groups import Group, Survey
+from hindbrain.generic._import._ledger import CHECKPOINT, MANIFEST, ImportLedger
+from hindbrain.generic._import._report import ImportReport
+from hindbrain.generic._import._run import Importer, Progress
+from hindbrain.generic._import._target import Target
+from hindbrain.generic._import._values import Profile
+from hindbrain.generic._open import data_dir, open_backend
+from hindbrain.generic._session import now_ms
+from hindbrain.memory import iso
+from hindbrain.store import HostState
+
+LEASE = "import"
+
+
+class Renewable(Protocol):
+    """What says that this process is alive."""
+
+    def renew(self) -> None:
+        """Say so."""
+        ...
+
+
+def _now() -> str:
+    return iso(now_ms())
+
+
+def _silent(_done: int) -> None:
+    return
+
+
+class TreeImport:
+    """Imports what a survey found, one project after another.
+
+    Args:
+        found: the survey.
+        profile: what is imported, and in what pieces.
+        now: ISO 8601.
+        notify: told in one sentence what was put aside in a state folder.
+    """
+
+    def __init__(
+        self,
+        found: Survey,
+        profile: Profile,
+        *,
+        now: Callable[[], str] = _now,
+        notify: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._found = found
+        self._profile = profile
+        self._now = now
+        self._notify = notify
+
+    async def plan(self, progress: Progress = _silent) -> list[ImportReport]:
+        """Say what an import would do. Nothing is written where nothing was imported before.
+
+        Raises:
+            StoreError: what was imported before cannot be read.
+        """
+        reports = []
+        for group in self._found.groups:
+            target = group.target
+            if not any((target.folder / name).exists() for name in (MANIFEST, CHECKPOINT)):
+                importer = Importer(target, self._profile, ledger=None, state=None, now=self._now, progress=progress)
+                reports.append(await importer.run(group.sources))
+                continue
+            async with self._opened(target) as state:
+                ledger = await self._ledger(state)
+                importer = Importer(target, self._profile, ledger=ledger, state=None, now=self._now, progress=progress)
+                reports.append(await importer.run(group.sources))
+        return reports
+
+    async def run(self, progress: Progress = _silent) -> list[ImportReport]:
+        """Queue all that is new. Where it is interrupted, however that comes about, the next run goes on.
+
+        Args:
+            progress: called with the bytes of files that are done since the last call.
+
+        Raises:
+            LockBusyError: another process imports into the same state folder.
+            StoreError: it could not be made durable.
+            GateUnansweredError: the program of ``retain.beforeEnqueue`` gave no answer.
+        """
+        return [await self._run(group, progress) for group in self._found.groups]
+
+    async def send(self, reports: Iterable[ImportReport], progress: Progress = _silent) -> None:
+        """Send what waits in the queues of these, and note in the reports what became of it.
+
+        Args:
+            reports: what :meth:`run` gave.
+            progress: called with the documents that went out since the last call.
+
+        Raises:
+            LockBusyError, StoreError: as :meth:`run`. What waits, waits.
+        """
+        for report in reports:
+            async with self._books(report.target) as (state, ledger, hold):
+                report.code = await self._deliver(report.target, state, progress)
+                hold.renew()
+                await settle(state, ledger, report)
+
+    async def _run(self, group: Group, progress: Progress) -> ImportReport:
+        async with self._books(group.target) as (state, ledger, hold):
+            importer = Importer(
+                group.target,
+                self._profile,
+                ledger=ledger,
+                state=state,
+                now=self._now,
+                progress=progress,
+                before_commit=hold.renew,
+            )
+            report = await importer.run(group.sources)
+            await settle(state, ledger, report)
+        return report
+
+    @asynccontextmanager
+    async def _books(self, target: Target) -> AsyncIterator[tuple[HostState, ImportLedger, Renewable]]:
+        async with self._opened(target) as state, state.alone(LEASE) as hold:
+            yield state, await self._ledger(state), hold
+
+    async def _deliver(self, target: Target, state: HostState, progress: Progress) -> str | None:
+        try:
+            async with open_backend(target.settings) as backend:
+                return await deliver(state, backend, progress)
+        except HindbrainError as error:
+            return error.code
+
+    async def _ledger(self, state: HostState) -> ImportLedger:
+        run = str(uuid.uuid4())
+        ledger = ImportLedger(state.file(MANIFEST), state.file(CHECKPOINT), run=run, now=self._now)
+        await state.run(ledger.load)
+        return ledger
+
+    @asynccontextmanager
+    async def _opened(self, target: Target) -> AsyncIterator[HostState]:
+        root = Path(target.project.root)
+        state = await HostState.open(
+            target.folder,
+            seal_file=data_dir(target.settings) / "seal.key",
+            within=root if root in target.folder.parents else None,
+            notify=self._notify,
+        )
+        try:
+            yield state
+        finally:
+            await state.close()
