@@ -41,12 +41,12 @@ async def settle(state: HostState, ledger: ImportLedger, report: ImportReport) -
     waiting = {each for job in await state.ask(DurableQueue.waiting) for each in (job.id, *job.members)}
     dead = {letter.id for letter in await state.ask(DurableQueue.dead)}
     report.waiting = 0
-    for bank, name, each in ledger.queued():
+    for place, name, each in ledger.queued():
         if each.job in waiting:
             report.waiting += 1
             continue
         failed = each.job in dead
         report.given_up += failed
         report.sent += not failed
-        ledger.put(bank, name, evolve(each, status="failed" if failed else "completed"))
+        ledger.put(place, name, evolve(each, status="failed" if failed else "completed"))
     await state.run(lambda: ledger.save(finished=True))

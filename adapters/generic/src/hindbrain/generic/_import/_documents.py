@@ -64,12 +64,12 @@ def cut(recorded: SessionFile, source: Source, profile: Profile, target: Target,
     taken = chains if profile.branches else on_branch(chains, branch)
     marks = frozenset(mark(entry) for chain in taken for entry in chain.entries)
     _count_left_out(chains, marks, tally)
-    own = [without_inherited(chain, inherited) for chain in taken]
     if profile.mode is not Mode.CURATED:
-        own = [whole_branch(chain, branch) for chain in own[-1 if not profile.branches else 0 :]]
-        own = [without_inherited(chain, inherited) for chain in own]
-    if inherited:
-        _count_inherited(taken, inherited, tally)
+        ends = taken if profile.branches else [chain for chain in taken if chain.entries[-1].id == branch.leaf_id]
+        own = [without_inherited(whole_branch(chain, branch), inherited) for chain in ends]
+    else:
+        own = [without_inherited(chain, inherited) for chain in taken]
+    _count_inherited(taken, inherited, tally)
     config = profile.retain(target.config.retain)
     documents = [
         _document(chunk, chain, source, profile)

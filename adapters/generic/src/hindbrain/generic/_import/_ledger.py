@@ -46,28 +46,28 @@ class ImportLedger:
         self._known, self._since = _records(self._manifest), _records(self._checkpoint)
         self._known.update(self._since)
 
-    def document(self, bank: str, document: str) -> Imported | None:
+    def document(self, place: str, document: str) -> Imported | None:
         """What is known of a document."""
-        return self._known.imports.get(bank, {}).get(document)
+        return self._known.imports.get(place, {}).get(document)
 
     def file(self, path: str) -> FileRecord | None:
         """What is known of a file."""
         return self._known.files.get(path)
 
-    def put(self, bank: str, document: str, imported: Imported) -> None:
+    def put(self, place: str, document: str, imported: Imported) -> None:
         """Know a document from now on."""
-        self._known.put(bank, document, imported)
-        self._since.put(bank, document, imported)
+        self._known.put(place, document, imported)
+        self._since.put(place, document, imported)
 
     def put_file(self, path: str, record: FileRecord) -> None:
         """Know a file from now on."""
         self._known.files[path] = self._since.files[path] = record
 
     def queued(self) -> list[tuple[str, str, Imported]]:
-        """The documents that were in the queue when it was last looked at, with bank and id."""
+        """The documents that were in the queue when it was last looked at, with place and id."""
         return [
-            (bank, name, each)
-            for bank, documents in self._known.imports.items()
+            (place, name, each)
+            for place, documents in self._known.imports.items()
             for name, each in documents.items()
             if each.status == "queued"
         ]

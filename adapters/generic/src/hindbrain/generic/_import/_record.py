@@ -41,19 +41,19 @@ class FileRecord:
 
 @define
 class Records:
-    """Documents by bank and id, and files by path."""
+    """Documents by place (a bank of one backend) and id, and files by path."""
 
     imports: dict[str, dict[str, Imported]] = field(factory=dict)
     files: dict[str, FileRecord] = field(factory=dict)
 
-    def put(self, bank: str, document: str, imported: Imported) -> None:
+    def put(self, place: str, document: str, imported: Imported) -> None:
         """Know a document."""
-        self.imports.setdefault(bank, {})[document] = imported
+        self.imports.setdefault(place, {})[document] = imported
 
     def update(self, other: Records) -> None:
         """Know what the other knows; the other is the newer one."""
-        for bank, documents in other.imports.items():
-            self.imports.setdefault(bank, {}).update(documents)
+        for place, documents in other.imports.items():
+            self.imports.setdefault(place, {}).update(documents)
         self.files.update(other.files)
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class Records:
 
     def body(self) -> dict[str, JsonValue]:
         """As JSON."""
-        imports = {bank: {name: asdict(each) for name, each in docs.items()} for bank, docs in self.imports.items()}
+        imports = {place: {name: asdict(each) for name, each in docs.items()} for place, docs in self.imports.items()}
         return {"imports": imports, "files": {path: asdict(each) for path, each in self.files.items()}}
 
     @classmethod
@@ -73,7 +73,7 @@ class Records:
         """
         if body is None:
             return cls()
-        imports = {b: {name: Imported(**each) for name, each in docs.items()} for b, docs in body["imports"].items()}
+        imports = {at: {name: Imported(**each) for name, each in docs.items()} for at, docs in body["imports"].items()}
         files = {
             path: FileRecord(**{**each, "documents": tuple(each["documents"])}) for path, each in body["files"].items()
         }

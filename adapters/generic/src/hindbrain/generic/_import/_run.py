@@ -145,7 +145,7 @@ class Importer:
         """Put what is new into the batch; whether any of it was refused."""
         refused = False
         for document in made.documents:
-            known = self._ledger.document(self._target.bank, document.id) if self._ledger else None
+            known = self._ledger.document(self._target.place, document.id) if self._ledger else None
             if known is not None and known.revision == document.revision and known.status != "refused":
                 self._report.same += 1
                 continue
@@ -197,7 +197,7 @@ class Importer:
         if batch.jobs:
             await state.ask(lambda queue: queue.append_many(batch.jobs))
         for name, imported in batch.documents:
-            ledger.put(self._target.bank, name, imported)
+            ledger.put(self._target.place, name, imported)
         for path, record in batch.files:
             ledger.put_file(path, record)
         await state.run(ledger.save)

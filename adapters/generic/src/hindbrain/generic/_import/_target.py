@@ -26,6 +26,11 @@ class Target:
     bank: str
     origin: str
 
+    @property
+    def place(self) -> str:
+        """Where documents are known by their ids: a bank of one backend."""
+        return f"{self.origin} {self.bank}"
+
 
 def import_bank(config: MemoryConfig, project: Project, named: str | None) -> str:
     """The bank that was named, else the project's.

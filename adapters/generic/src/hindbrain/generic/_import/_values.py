@@ -34,7 +34,7 @@ class Profile:
     or before it would be longer than ``max_bytes`` bytes; one long turn is a document all the same. ``tags`` are added.
     """
 
-    mode: Mode = Mode.CURATED
+    mode: Mode = field(default=Mode.CURATED, converter=Mode)
     branches: bool = False
     turns: int = 20
     max_bytes: int = 100_000
