@@ -42,9 +42,10 @@ from hindbrain.generic._cli._common import EPILOG, common, options_of
 def import_(sessions: tuple[Path, ...], **kwargs: Any) -> None:
     """Give memory what old pi and omp SESSIONS hold.
 
-    SESSIONS are files, or folders with all session files below them. What would be imported is shown first, with counts of what is kept and dropped; nothing is sent until that is
-    confirmed, or --yes was said. An import that was interrupted goes on when it is run again, and one that is repeated
-    sends nothing twice. Each session goes to the memory of the project it ran in.
+    SESSIONS are files, or folders with all session files below them. What would be imported is shown first, with counts
+    of what is kept and dropped; nothing is sent until that is confirmed, or --yes was said. An import that was
+    interrupted goes on when it is run again, and one that is repeated sends nothing twice. Each session goes to the
+    memory of the project it ran in.
     """
     from hindbrain.generic._cli._import import Wish, import_sessions
 
