@@ -10,8 +10,8 @@ from typing import Protocol
 import pytest
 
 HERE = Path(__file__).parent
-DISTS = ("contracts", "client", "store", "memory", "generic")
-WITHOUT_KNOWLEDGE = ("contracts", "client", "store", "memory")
+DISTS = ("contracts", "client", "store", "memory", "bridge", "generic")
+WITHOUT_KNOWLEDGE = ("contracts", "client", "store", "memory", "bridge")
 
 
 class Wheel(Protocol):

@@ -14,9 +14,14 @@ from typing import Any
 import pytest
 
 HEAVY = {"pydantic", "httpx", "tenacity", "json5", "click", "keyring", "sqlite3", "platformdirs"}
-LIGHT = {"contracts": {"asyncio", "ssl", *HEAVY}, "store": HEAVY - {"sqlite3"}, "generic": HEAVY - {"pydantic"}}
+LIGHT = {
+    "contracts": {"asyncio", "ssl", *HEAVY},
+    "store": HEAVY - {"sqlite3"},
+    "bridge": {"attrs", "attr", "dataclasses", "pathlib", "hindbrain.contracts", *HEAVY},
+    "generic": HEAVY - {"pydantic"},
+}
 """What opening a door must not bring in. A store is SQLite; the border of generic is made of pydantic models."""
-WITHOUT_KNOWLEDGE = ("contracts", "client", "store", "memory")
+WITHOUT_KNOWLEDGE = ("contracts", "client", "store", "memory", "bridge")
 BEYOND = re.compile(r"/(reflect|mental-models)|^(reflect|mental-models)(/|$)")
 TAG_NAMES = {"contracts/_fence.py"}
 """Here the words stand for the tags of a block, not for routes."""
