@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hindbrain.store._config import EmbeddedConfig
-    from hindbrain.store._cursors import Cursor, Cursors, Move, move, new_entries
+    from hindbrain.store._cursors import Cursor, Cursors, CursorState, Move, move, new_entries
     from hindbrain.store._embedded import EmbeddedBackend
     from hindbrain.store._errors import (
         StoreBusyError,
@@ -39,9 +39,11 @@ if TYPE_CHECKING:
     from hindbrain.store._state_file import StateFile, StateFileDistrustedError, StateFileNewerError
     from hindbrain.store._suppressed import Suppressed, Suppression
     from hindbrain.store._trace import DocumentTrace
+    from hindbrain.store._view import KeyState, SessionCounts, StateView
 
 __all__ = [
     "Cursor",
+    "CursorState",
     "Cursors",
     "DeadLetter",
     "DocumentTrace",
@@ -54,6 +56,7 @@ __all__ = [
     "FlushReport",
     "Flusher",
     "HostState",
+    "KeyState",
     "LastRecall",
     "Mode",
     "Move",
@@ -63,6 +66,7 @@ __all__ = [
     "RetainOutcome",
     "RetainReceipt",
     "RetainReceipts",
+    "SessionCounts",
     "SessionRecord",
     "SessionRecords",
     "SetAside",
@@ -70,6 +74,7 @@ __all__ = [
     "StateFile",
     "StateFileDistrustedError",
     "StateFileNewerError",
+    "StateView",
     "StoreBusyError",
     "StoreClosedError",
     "StoreCorruptError",
@@ -91,7 +96,7 @@ __all__ = [
 
 _HOMES = {
     "_config": ("EmbeddedConfig",),
-    "_cursors": ("Cursor", "Cursors", "Move", "move", "new_entries"),
+    "_cursors": ("Cursor", "CursorState", "Cursors", "Move", "move", "new_entries"),
     "_embedded": ("EmbeddedBackend",),
     "_errors": (
         "StoreBusyError",
@@ -114,6 +119,7 @@ _HOMES = {
     "_suppressed": ("Suppressed", "Suppression"),
     "_trace": ("DocumentTrace",),
     "_state_file": ("StateFile", "StateFileDistrustedError", "StateFileNewerError"),
+    "_view": ("KeyState", "SessionCounts", "StateView"),
 }
 
 

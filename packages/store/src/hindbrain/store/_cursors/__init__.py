@@ -8,12 +8,14 @@ from hindbrain.store._cursors._file import Cursors
 from hindbrain.store._cursors._fingerprint import fingerprint, fold, legacy_fingerprint
 from hindbrain.store._cursors._migrate import OldSession, adopted, old_sessions
 from hindbrain.store._cursors._replay import replay
+from hindbrain.store._cursors._view import CursorState, look_at_cursors
 
 __all__ = [
     "HEADS",
     "TAIL",
     "Book",
     "Cursor",
+    "CursorState",
     "Cursors",
     "CursorsNewerError",
     "Head",
@@ -26,6 +28,7 @@ __all__ = [
     "fingerprint",
     "fold",
     "legacy_fingerprint",
+    "look_at_cursors",
     "move",
     "new_entries",
     "old_sessions",

@@ -18,12 +18,14 @@ from hindbrain.store._files._errors import (
 )
 from hindbrain.store._files._layer import FileLayer, OsFileLayer
 from hindbrain.store._files._open import close_file, open_state, read_file, remove_file
+from hindbrain.store._files._read_only import ReadOnlyLayer
 from hindbrain.store._files._state_dir import PRIVATE_DIR, StateDir, check_between, check_dir, make_private_dir
 
 __all__ = [
     "PRIVATE_DIR",
     "FileLayer",
     "OsFileLayer",
+    "ReadOnlyLayer",
     "StateDir",
     "StateDirError",
     "StateFileError",

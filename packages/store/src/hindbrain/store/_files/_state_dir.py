@@ -49,6 +49,21 @@ class StateDir:
         opened._ignore()
         return opened
 
+    @classmethod
+    def look(cls, layer: FileLayer, path: Path, *, within: Path | None = None) -> StateDir | None:
+        """The folder where it is there, held to the same rules. Nothing is made or changed; None where there is none.
+
+        Raises:
+            StateDirError, OSError: as ``open``.
+        """
+        if within is not None:
+            check_between(layer, within, path)
+        try:
+            check_dir(layer, path)
+        except FileNotFoundError:
+            return None
+        return cls(layer, path)
+
     def folder(self, name: str) -> StateDir:
         """A folder inside, made private where it is missing.
 

@@ -68,9 +68,14 @@ class Quarantine:
             "digest": name,
             "quarantinedAt": at,
             "sourceQueue": self._source,
-            "line": odd.line.decode("utf-8", "surrogateescape"),
+            "line": as_text(odd.line),
         }
         return json.dumps(row, separators=(",", ":")).encode() + b"\n"
+
+
+def as_text(line: bytes) -> str:
+    """A line as text; bytes that are no UTF-8 become lone surrogates."""
+    return line.decode("utf-8", "surrogateescape")
 
 
 def _set_aside(row: dict[str, Any]) -> SetAside:

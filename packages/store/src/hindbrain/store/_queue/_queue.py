@@ -9,9 +9,9 @@ from pathlib import Path
 
 from hindbrain.contracts import Coverage, RetainJob, UpdateMode
 from hindbrain.store._errors import StoreClosedError, StoreError
-from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
-from hindbrain.store._lock import Hold, Lock
-from hindbrain.store._queue._aside import Quarantine
+from hindbrain.store._files import FileLayer, OsFileLayer, ReadOnlyLayer, StateDir, disk_errors
+from hindbrain.store._lock import Hold, Lock, Unlocked
+from hindbrain.store._queue._aside import Quarantine, as_text
 from hindbrain.store._queue._compact import is_worth_it, remaining
 from hindbrain.store._queue._dead import Graveyard, revived
 from hindbrain.store._queue._errors import UnknownJobError
@@ -106,6 +106,21 @@ class DurableQueue:
         if lock is None:
             lock = Lock(disk, path.with_name(f"{path.name}.lock"))
         queue = cls(path, key=key, layer=disk, lock=lock, before_drop=before_drop, wait=wait, now=now)
+        with queue._fresh():
+            return queue
+
+    @classmethod
+    def look(cls, path: Path, *, key: SealKey, layer: ReadOnlyLayer) -> DurableQueue:
+        """The queue in this file, to look at: nothing is made, changed or locked, and whoever writes is not disturbed.
+
+        Lines that have no business there are counted and left where they are. What would change the queue raises
+        StoreReadOnlyError. The folder is there.
+
+        Raises:
+            StoreError: as ``open``.
+        """
+        lock = Unlocked(layer, path.with_name(f"{path.name}.lock"))
+        queue = cls(path, key=key, layer=layer, lock=lock, before_drop=None, wait=0, now=_now)
         with queue._fresh():
             return queue
 
@@ -217,12 +232,12 @@ class DurableQueue:
     def counts(self) -> QueueCounts:
         """How much lies where, without reading content."""
         with self._fresh():
-            rows = self._aside.rows()
-            unsealed = sum(row.reason is Reason.UNSEALED for row in rows)
+            reasons = [row.reason for row in self._aside.rows()] + [odd.reason for odd in self._index.odd]
+            unsealed = reasons.count(Reason.UNSEALED)
             return QueueCounts(
                 waiting=len(self._index.state.live),
                 dead=self._dead.verify()[0],
-                malformed=len(rows) - unsealed,
+                malformed=len(reasons) - unsealed,
                 unsealed=unsealed,
                 bytes=self._index.state.live_bytes,
                 oldest=self._reader.oldest(),
@@ -236,7 +251,8 @@ class DurableQueue:
     def set_aside(self) -> tuple[SetAside, ...]:
         """The lines that are no jobs of this user, oldest first, with their text."""
         with self._fresh():
-            return self._aside.rows()
+            left = (SetAside(reason=odd.reason, at="", text=as_text(odd.line)) for odd in self._index.odd)
+            return (*self._aside.rows(), *left)
 
     def adopt(self) -> int:
         """Take the jobs that lack this user's seal for one's own; how many there were. They wait from now on."""

@@ -48,7 +48,22 @@ def seal_key(layer: FileLayer, path: Path, random: Callable[[int], bytes] = secr
             found = _read(layer, path)
         # The one who made it may not have come to this yet, and what we seal must not outlive the key.
         sync_dir(layer, path.parent)
-    if found is None or len(found) != KEY_BYTES:
+    return _checked(path, found or b"")
+
+
+def known_seal_key(layer: FileLayer, path: Path) -> SealKey | None:
+    """This user's key where there is one; none is made.
+
+    Raises:
+        SealKeyError, StateFileError, StateDirError, StoreError: as ``seal_key``.
+    """
+    with disk_errors(path):
+        found = _read(layer, path)
+    return None if found is None else _checked(path, found)
+
+
+def _checked(path: Path, found: bytes) -> SealKey:
+    if len(found) != KEY_BYTES:
         raise SealKeyError(f"The key in {path} does not have its size; it was left as it is and nothing was sealed.")
     return SealKey(found)
 
