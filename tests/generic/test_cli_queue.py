@@ -92,6 +92,31 @@ def test_status_counts_and_never_shows_content(run: Run, fill: Callable[..., Non
     assert "waiting    2" in run("status").stdout
 
 
+def everything(root: Path) -> dict[str, tuple[int, bytes | None]]:
+    return {str(p): (p.lstat().st_mode, p.read_bytes() if p.is_file() else None) for p in root.rglob("*")}
+
+
+LOOKS = [("status",), ("list",), ("verify",), ("adopt",), ("dead", "list"), ("dead", "show", "x")]
+
+
+@pytest.mark.parametrize("args", LOOKS)
+def test_looking_makes_no_state_folder_and_no_key(run: Run, place: Path, args: tuple[str, ...]) -> None:
+    done = run(*args, "--json")
+    assert done.returncode == (1 if "show" in args else 0)
+    assert not (place / "work/.hindbrain").exists()
+    assert not (place / "data").exists()
+
+
+@pytest.mark.parametrize("args", LOOKS)
+def test_looking_changes_nothing(run: Run, fill: Callable[..., None], place: Path, args: tuple[str, ...]) -> None:
+    fill(waiting=1, dead=1)
+    with (place / "work/.hindbrain/retain-queue.jsonl").open("ab") as queue:
+        queue.write(b'{"broken": 1\n{"torn')
+    before = everything(place)
+    run(*args)
+    assert everything(place) == before
+
+
 @pytest.mark.req("S0-queue-011")
 def test_a_malformed_line_is_counted_without_its_text(run: Run, fill: Callable[..., None], place: Path) -> None:
     fill(waiting=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from hindbrain.generic._cli._queue import folder_for
+from hindbrain.generic._cli._queue_look import folder_for
 from hindbrain.generic._cli._run import Options, run
 from hindbrain.generic._config import Settings
 from hindbrain.generic._envelope import Envelope

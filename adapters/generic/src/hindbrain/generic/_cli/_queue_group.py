@@ -34,9 +34,9 @@ def queue() -> None:
 @of_host
 def status(host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Count what waits, what was given up and what was set aside."""
-    from hindbrain.generic._cli import _queue
+    from hindbrain.generic._cli import _queue_look
 
-    _queue.status(options_of(kwargs), host, state_dir)
+    _queue_look.status(options_of(kwargs), host, state_dir)
 
 
 @queue.command("flush", epilog=EPILOG)
@@ -53,18 +53,18 @@ def flush(max_jobs: int | None, host: str, state_dir: str | None, **kwargs: Any)
 @of_host
 def listing(host: str, state_dir: str | None, **kwargs: Any) -> None:
     """List what waits, in order, without content."""
-    from hindbrain.generic._cli import _queue
+    from hindbrain.generic._cli import _queue_look
 
-    _queue.listing(options_of(kwargs), host, state_dir)
+    _queue_look.listing(options_of(kwargs), host, state_dir)
 
 
 @queue.command("verify", epilog=EPILOG)
 @of_host
 def verify(host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Check the seal of every line."""
-    from hindbrain.generic._cli import _queue
+    from hindbrain.generic._cli import _queue_look
 
-    _queue.verify(options_of(kwargs), host, state_dir)
+    _queue_look.verify(options_of(kwargs), host, state_dir)
 
 
 @queue.command("adopt", epilog=EPILOG)
@@ -87,9 +87,9 @@ def dead() -> None:
 @of_host
 def dead_list(host: str, state_dir: str | None, **kwargs: Any) -> None:
     """List the dead letters without content."""
-    from hindbrain.generic._cli import _queue
+    from hindbrain.generic._cli import _queue_look
 
-    _queue.dead_list(options_of(kwargs), host, state_dir)
+    _queue_look.dead_list(options_of(kwargs), host, state_dir)
 
 
 @dead.command("show", epilog=EPILOG)
@@ -98,9 +98,9 @@ def dead_list(host: str, state_dir: str | None, **kwargs: Any) -> None:
 @of_host
 def dead_show(job: str, content: bool, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Show the dead letter with id JOB."""
-    from hindbrain.generic._cli import _queue
+    from hindbrain.generic._cli import _queue_look
 
-    _queue.dead_show(options_of(kwargs), host, state_dir, job, content=content)
+    _queue_look.dead_show(options_of(kwargs), host, state_dir, job, content=content)
 
 
 @dead.command("requeue", epilog=EPILOG)
