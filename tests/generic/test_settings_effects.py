@@ -142,7 +142,7 @@ class Leaping(asyncio.SelectorEventLoop):
         self.now = 0.0
         loop = self
 
-        class Selector(selectors.DefaultSelector):  # type: ignore[valid-type, misc]  # the platform's own
+        class Selector(selectors.DefaultSelector):
             def select(self, timeout: float | None = None) -> Any:
                 found = super().select(0 if timeout is not None else None)
                 if not found and timeout:
