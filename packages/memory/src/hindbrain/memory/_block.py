@@ -7,7 +7,7 @@ from itertools import islice
 
 from attrs import frozen
 
-from hindbrain.contracts import Fact, fence, neutralise
+from hindbrain.contracts import Fact, fence, is_contaminated, neutralise
 from hindbrain.memory._quality import Verdict
 from hindbrain.memory._query import estimate_tokens
 
@@ -62,8 +62,9 @@ class _Room:
 
 
 def _evidence(fact: Fact, sources: Mapping[str, Fact], room: _Room) -> list[str]:
-    texts = dict.fromkeys(neutralise(sources[i].text) for i in fact.source_fact_ids if i in sources)
-    fitting = (text for text in texts if room.takes(text))
+    said = (sources[i].text for i in fact.source_fact_ids if i in sources)
+    texts = dict.fromkeys(neutralise(text) for text in said if not is_contaminated(text))
+    fitting = (text for text in texts if text and room.takes(text))
     return [f"   - evidence: {text}" for text in islice(fitting, _EVIDENCE_LINES)]
 
 

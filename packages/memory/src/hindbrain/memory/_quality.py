@@ -1,4 +1,4 @@
-"""Which recalled facts are worth showing. Source: spec/memory.md section 4."""
+"""Which recalled facts are worth showing. Source: seed 000, "Quality pass"; spec/memory.md section 4."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from attrs import frozen
 
-from hindbrain.contracts import Fact, MinScores, Scores, is_contaminated
+from hindbrain.contracts import Fact, MinScores, Scores, is_contaminated, neutralise
 
 
 @frozen(kw_only=True)
@@ -24,8 +24,11 @@ class Verdict:
 
 
 def fold(text: str) -> str:
-    """The text as duplicates are compared: white space folded, lower case."""
-    return " ".join(text.split()).lower()
+    """The text as it would be shown, in lower case: so that blank and duplicate mean what a reader would call so.
+
+    White space and what no reader sees are those of :func:`hindbrain.contracts.neutralise`.
+    """
+    return neutralise(text).lower()
 
 
 def below_floor(scores: Scores, floors: MinScores) -> bool:

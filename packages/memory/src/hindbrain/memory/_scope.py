@@ -104,3 +104,21 @@ def recall_scopes(config: MemoryConfig, project: Project, host: str) -> tuple[Re
         bank, kind = bank_of(entry, config, project), "user" if entry.is_user else "project"
         scopes.setdefault(bank, RecallScope(kind=kind, bank=bank, filter=_filter(entry, bank, config, project, host)))
     return tuple(scopes.values())
+
+
+def scope_of(bank: str, config: MemoryConfig, project: Project, host: str) -> RecallScope:
+    """The scope of a bank that was named by hand: the user's tags for the user's bank, else the project's.
+
+    A bank that the settings do not list is asked with the project's tags, too. Whether it may be read is not looked at.
+
+    Source: spec/memory.md section 2.5.
+    """
+    entry = next((e for e in _entries(config) if e.enabled and bank_of(e, config, project) == bank), BankEntry(id=bank))
+    kind = "user" if entry.is_user else "project"
+    return RecallScope(kind=kind, bank=bank, filter=_filter(entry, bank, config, project, host))
+
+
+def is_readable(bank: str, config: MemoryConfig, project: Project) -> bool:
+    """Whether a bank may be asked: one of its entries is readable, or the settings do not list it."""
+    listed = [entry for entry in _entries(config) if bank_of(entry, config, project) == bank]
+    return not listed or any(entry.readable for entry in listed)
