@@ -14,7 +14,7 @@ from hindbrain.memory import Verdict, judge, render_block
 NO_SCORES: dict[str, float | None] = {}
 
 
-def fact(text: str, id_: str = "f", **scores: float | None) -> Fact:
+def fact(text: str, id_: str = "f", /, **scores: float | None) -> Fact:
     return Fact(id=id_, text=text, scores=Scores(**scores))
 
 

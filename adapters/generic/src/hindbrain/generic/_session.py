@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from hindbrain.contracts import Backend, Host, Message
+from hindbrain.generic._asker import Asker
 from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._deadline import within_host
 from hindbrain.generic._events import Span, new_id, recall_events, retain_event
@@ -23,7 +24,16 @@ from hindbrain.generic._settled import SettledTurn
 from hindbrain.generic._snapshots import Snapshots
 from hindbrain.generic._status import MemoryStatus, status_of
 from hindbrain.generic._telemetry import Listener, Telemetry
-from hindbrain.memory import MemoryConfig, Project, SessionIdentity, project_bank, recall_scopes, retain_banks
+from hindbrain.memory import (
+    MemoryConfig,
+    Project,
+    Question,
+    RecallAnswer,
+    SessionIdentity,
+    project_bank,
+    recall_scopes,
+    retain_banks,
+)
 from hindbrain.store import permissions
 
 
@@ -88,6 +98,7 @@ class Session:
         self._snapshots = Snapshots(
             self._recall_files, self._scopes, self._recall_config, session=identity.key, clock=clock, warn=self._warn
         )
+        self._asker = Asker(backend, config, project, identity.host)
         self._retainer = Retainer(
             self._outbox,
             self._governance,
@@ -194,6 +205,19 @@ class Session:
             return ContextPatch(skipped="session-disabled")
         suppressed = await self._recall_files.suppressed()
         return await self._recaller.recall(messages, sources=sources, abort=abort, suppressed=suppressed)
+
+    async def recall(self, question: Question, *, bank: str | None = None) -> RecallAnswer:
+        """Recall because somebody asked, whatever the session's mode; nothing that is found is judged or left out.
+
+        Args:
+            question: the question, and what it says beside the settings.
+            bank: the one bank to ask; None asks all that the session reads.
+
+        Raises:
+            SettingsError: the settings do not let this bank be read; nothing was sent.
+            BackendRequestError: the bank, a filter or a minimum is refused; nothing was sent.
+        """
+        return await self._asker.ask(question, bank=bank)
 
     async def settled(self) -> SettledTurn:
         """Keep what is new on the branch in the outbox, and send what waits.

@@ -13,6 +13,7 @@ from hindbrain.memory._config import (
     RetainConfig,
     ScopeConfig,
 )
+from hindbrain.memory._explicit import Question, RecallAnswer, explicit_query, recall_explicitly
 from hindbrain.memory._identity import Checkout, Project, identify, session_key
 from hindbrain.memory._observation import PLACEHOLDERS, ObservationScopes, observation_scopes
 from hindbrain.memory._operation import digest, operation_id
@@ -22,7 +23,16 @@ from hindbrain.memory._quality import Verdict, judge
 from hindbrain.memory._query import compose_query, estimate_tokens
 from hindbrain.memory._recall import RecallOutcome, build_query, recall_for
 from hindbrain.memory._retain import SessionIdentity, build_job, explicit_item
-from hindbrain.memory._scope import RecallScope, bank_of, project_bank, recall_scopes, retain_banks, retain_tags
+from hindbrain.memory._scope import (
+    RecallScope,
+    bank_of,
+    is_readable,
+    project_bank,
+    recall_scopes,
+    retain_banks,
+    retain_tags,
+    scope_of,
+)
 from hindbrain.memory._snapshot import BEFORE_SCOPES, broken_snapshot, recall_snapshot
 from hindbrain.memory._trace import EntryIndex
 from hindbrain.memory._turns import Shown, Turn, TurnKey, Turns, last_user
@@ -45,6 +55,8 @@ __all__ = [
     "ObservationScopes",
     "Patience",
     "Project",
+    "Question",
+    "RecallAnswer",
     "RecallConfig",
     "RecallOutcome",
     "RecallScope",
@@ -67,9 +79,11 @@ __all__ = [
     "digest",
     "estimate_tokens",
     "explicit_item",
+    "explicit_query",
     "identify",
     "is_host_prompt",
     "is_injected",
+    "is_readable",
     "iso",
     "judge",
     "last_user",
@@ -79,11 +93,13 @@ __all__ = [
     "project_bank",
     "project_message",
     "read_checkout",
+    "recall_explicitly",
     "recall_for",
     "recall_scopes",
     "recall_snapshot",
     "render_block",
     "retain_banks",
     "retain_tags",
+    "scope_of",
     "session_key",
 ]

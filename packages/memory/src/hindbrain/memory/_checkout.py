@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from hindbrain.contracts import HindbrainError
 from hindbrain.memory._identity import Checkout
 
 _GIT_SECONDS = 1.0
+_ELSEWHERE = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_PREFIX"})
+"""Variables that would make git speak of another repository than the directory's, as in an agent started by a hook."""
 
 
 class NoProjectError(HindbrainError):
@@ -30,6 +33,7 @@ def _git(cwd: Path, *args: str) -> str | None:
             capture_output=True,
             check=False,
             timeout=_GIT_SECONDS,
+            env={name: value for name, value in os.environ.items() if name not in _ELSEWHERE},
             text=True,
             errors="replace",
         )

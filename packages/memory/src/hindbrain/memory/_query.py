@@ -116,3 +116,8 @@ def compose_query(
     if prefix and room >= _LEAST_TAIL and tokens >= _LEAST_TAIL:
         return f"{prefix}\n\n{_keep_newest(said, room, tokens)}"
     return _keep_newest(said, config.max_query_chars)
+
+
+def plain_query(text: str) -> str:
+    """A question as somebody put it: scrubbed, and its newest words where it is longer than a server takes."""
+    return _keep_newest(scrub(text), _MAX_TOKENS * 4)

@@ -80,12 +80,12 @@ def retain(text: str, bank: str | None, tags: tuple[str, ...], **kwargs: Any) ->
 
 @main.command(epilog=EPILOG)
 @click.argument("query", callback=as_text)
-@click.option("--bank", help="The bank to ask; the session's own by default.")
-@click.option("--unscoped", is_flag=True, help="Drop the project's tag filter.")
+@click.option("--bank", help="The one bank to ask; by default all that a session reads.")
+@click.option("--unscoped", is_flag=True, help="Drop the tag filter.")
 @common
 def recall(query: str, bank: str | None, unscoped: bool, **kwargs: Any) -> None:
-    """Recall what bears on QUERY, as a session of this project would."""
-    from hindbrain.generic._cli._verbs import recall as command
+    """Recall what bears on QUERY, from the banks that a session of this project reads."""
+    from hindbrain.generic._cli._recall import recall as command
 
     command(options_of(kwargs), query, bank, unscoped=unscoped)
 

@@ -1,13 +1,12 @@
-"""``hindbrain retain | recall | status | delete``: the four verbs on a bank, from the command line."""
+"""``hindbrain retain | status | delete``: verbs on a bank, from the command line."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import attrs
 
-from hindbrain.contracts import Backend, Fact, Message, RecallQuery, RetainJob, TextPart, scrub
+from hindbrain.contracts import Backend, RetainJob
 from hindbrain.generic._cli._run import Options, run, with_backend
 from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._envelope import Envelope, Exit
@@ -18,14 +17,11 @@ from hindbrain.memory import (
     MemoryConfig,
     Project,
     bank_of,
-    build_query,
-    compose_query,
     digest,
     explicit_item,
     iso,
     operation_id,
     project_bank,
-    recall_scopes,
 )
 
 
@@ -43,16 +39,6 @@ def _check_writable(config: MemoryConfig, project: Project, bank: str) -> None:
             "The settings make this bank read-only or switch it off; nothing was retained.",
             next_step="Change its access in banks[], or name another bank with --bank.",
         )
-
-
-def _shown(fact: Fact) -> dict[str, Any]:
-    return {
-        **attrs.asdict(fact, recurse=False, filter=lambda a, _v: a.name not in {"metadata", "scores"}),
-        "tags": list(fact.tags),
-        "source_fact_ids": list(fact.source_fact_ids),
-        "metadata": dict(fact.metadata),
-        "scores": attrs.asdict(fact.scores),
-    }
 
 
 def retain(options: Options, text: str, bank: str | None, tags: tuple[str, ...]) -> None:
@@ -85,35 +71,6 @@ def retain(options: Options, text: str, bank: str | None, tags: tuple[str, ...])
         return await with_backend(settings, use)
 
     run("retain", options, work)
-
-
-def recall(options: Options, query: str, bank: str | None, *, unscoped: bool) -> None:
-    """Recall as a session of this project would; ``unscoped`` drops the tag filter of a named bank."""
-
-    async def work(settings: Settings) -> Envelope:
-        project, config, _ = await _project(settings)
-        messages = (Message(role="user", parts=(TextPart(query),)),)
-
-        async def use(backend: Backend) -> Envelope:
-            found: list[tuple[str, Fact]] = []
-            for scope in recall_scopes(config, project, "cli"):
-                if bank is not None and scope.kind != "project":
-                    continue
-                text = compose_query(messages, config.recall, kind=scope.kind, project=project)
-                asked = build_query(text, scope, config.recall)
-                if unscoped:
-                    asked = RecallQuery(text=scrub(query), types=asked.types, max_tokens=asked.max_tokens)
-                place = scope.bank if bank is None else bank
-                answer = await backend.recall(place, asked)
-                found.extend((place, fact) for fact in answer.facts)
-            data = {"facts": [{"bank": place, **_shown(fact)} for place, fact in found]}
-            text = "\n".join(f"{n}. {fact.text}" for n, (_, fact) in enumerate(found, start=1))
-            exit_ = Exit.OK if found else Exit.FAILED
-            return Envelope(command="recall", data=data, text=text or "(nothing was found)", exit=exit_)
-
-        return await with_backend(settings, use)
-
-    run("recall", options, work)
 
 
 def status(options: Options, operation: str, bank: str | None) -> None:
