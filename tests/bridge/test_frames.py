@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.bridge._frames import LIMIT, OVERSIZE, Oversize, Splitter
@@ -17,6 +17,7 @@ def pieces(stream: bytes, cuts: list[int]) -> list[bytes]:
     return [stream[start:end] for start, end in pairwise(edges)]
 
 
+@settings(deadline=None)
 @given(LINES, st.lists(st.integers(0, 400)))
 def test_frames_survive_any_cut_of_the_stream(lines: list[bytes], cuts: list[int]) -> None:
     splitter = Splitter()
@@ -25,6 +26,7 @@ def test_frames_survive_any_cut_of_the_stream(lines: list[bytes], cuts: list[int
     assert not splitter.partial
 
 
+@settings(deadline=None)
 @given(LINES, st.lists(st.integers(0, 400)))
 def test_each_frame_over_the_limit_is_told_once_and_no_other_is_lost(lines: list[bytes], cuts: list[int]) -> None:
     splitter = Splitter(limit=10)

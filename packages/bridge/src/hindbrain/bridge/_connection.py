@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any, Final
 
 from hindbrain.bridge import _messages as wire
 from hindbrain.bridge._errors import ConnectionLostError, DeadlineError, too_large
 from hindbrain.bridge._frames import LIMIT, Oversize, Reader, Splitter
-from hindbrain.bridge._messages import Answer, Id, Malformed, Notice, Params, Request
+from hindbrain.bridge._messages import Answer, Id, Malformed, Notice, Request
 from hindbrain.bridge._outbox import BOUND, PATIENCE, Outbox, Writer
 from hindbrain.bridge._serving import SECONDS, Note, Serve, Serving, stop, within
 
@@ -58,10 +58,10 @@ class Connection:
         self._calls: dict[Id, asyncio.Future[Any]] = {}
         self._closed, self._closing = asyncio.Event(), closing
 
-    async def call(self, method: str, params: Params, timeout: float) -> Any:  # noqa: ASYNC109  (part of the call)
+    async def call(self, method: str, params: Mapping[str, Any], *, within: float) -> Any:
         """What the peer answers.
 
-        A caller that is cancelled, or whose ``timeout`` in seconds is over, tells the peer to give it up.
+        A caller that is cancelled, or that has no answer ``within`` so many seconds, tells the peer to give it up.
 
         Raises:
             RpcError: the peer answered with an error, or the call does not fit into a frame.
@@ -71,12 +71,12 @@ class Connection:
         """
         number, answer = next(self._ids), asyncio.get_running_loop().create_future()
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(within):
                 await self._send(wire.request(number, method, params))
                 self._calls[number] = answer
                 return await answer
         except TimeoutError:
-            raise DeadlineError(method, timeout) from None
+            raise DeadlineError(method, within) from None
         finally:
             if self._calls.pop(number, None) is not None:
                 self.notify(CANCEL, {"id": number})
@@ -89,7 +89,7 @@ class Connection:
             raise ConnectionLostError
         self._outbox.put(frame)
 
-    def notify(self, method: str, params: Params) -> bool:
+    def notify(self, method: str, params: Mapping[str, Any]) -> bool:
         """Tell the peer something, at once; what matters is a call.
 
         False where it was let go: the peer is gone or does not read, or it does not fit into a frame.

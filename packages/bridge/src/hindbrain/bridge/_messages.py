@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from hindbrain.bridge._errors import Rpc, RpcError
@@ -106,18 +107,18 @@ def _write(value: dict[str, Any]) -> bytes:
         return json.dumps(value, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
-def request(number: Id, method: str, params: Params) -> bytes:
+def request(number: Id, method: str, params: Mapping[str, Any]) -> bytes:
     """The frame of a request.
 
     Raises:
         TypeError, ValueError, RecursionError: the parameters are no JSON.
     """
-    return _write({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+    return _write({"jsonrpc": "2.0", "id": number, "method": method, "params": dict(params)})
 
 
-def notice(method: str, params: Params) -> bytes:
+def notice(method: str, params: Mapping[str, Any]) -> bytes:
     """The frame of a notification. Raises as `request` does."""
-    return _write({"jsonrpc": "2.0", "method": method, "params": params})
+    return _write({"jsonrpc": "2.0", "method": method, "params": dict(params)})
 
 
 def result(number: Id, value: Any) -> bytes:

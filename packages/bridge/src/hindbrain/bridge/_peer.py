@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from hindbrain.bridge._errors import ConnectionLostError
@@ -37,13 +37,16 @@ class Peer:
         """Use this connection from now on."""
         self._connection = connection
 
-    async def call(self, method: str, params: dict[str, Any], timeout: float) -> Any:  # noqa: ASYNC109
+    async def call(self, method: str, params: Mapping[str, Any], *, within: float) -> Any:
         """Call the host; see `Connection.call`."""
-        return await self._attached().call(method, params, timeout)
+        if self._connection is None:
+            raise ConnectionLostError
+        return await self._connection.call(method, params, within=within)
 
-    def notify(self, method: str, params: dict[str, Any]) -> bool:
-        """Tell the host something; see `Connection.notify`."""
-        return self._attached().notify(method, params)
+    def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        """Tell the host something; where it cannot be told, it is not. See `Connection.notify`."""
+        if self._connection is not None:
+            self._connection.notify(method, params)
 
     def log_to(self, folder: str | os.PathLike[str]) -> None:
         """Keep the log in this folder, which is there and is ours, from now on. The notes so far are written, too."""
@@ -63,8 +66,3 @@ class Peer:
             self._early.append((time.time(), event, figures))
         else:
             self._log.write(self._line(time.time(), event, figures))
-
-    def _attached(self) -> Connection:
-        if self._connection is None:
-            raise ConnectionLostError
-        return self._connection

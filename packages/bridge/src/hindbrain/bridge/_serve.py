@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import faulthandler
 import os
+from contextlib import suppress
 from typing import Final
 
 from hindbrain.bridge._connection import Connection
 from hindbrain.bridge._peer import Peer
-from hindbrain.bridge._serving import stop, within
+from hindbrain.bridge._serving import within
 from hindbrain.bridge._sidecar import Load, Sidecar
-from hindbrain.bridge._stdio import keep_alive, open_streams, orphaned, take_stdio
+from hindbrain.bridge._stdio import keep_alive, open_streams, take_stdio, watch_parent
 
-FINISH: Final = 0.4
+FINISH: Final = 0.3
 """Seconds that running requests have to end once the host is gone; the application then has as many to commit."""
-LAST: Final = 0.95
+LAST: Final = 0.75
 """Seconds after which the process ends whatever still runs. What was answered is durable by then."""
 
 
@@ -35,18 +36,29 @@ def serve(surface_path: str | os.PathLike[str], load: Load, version: str) -> Non
 
 
 async def _main(sidecar: Sidecar, peer: Peer, descriptors: tuple[int, int]) -> None:
+    loop, end_soon = asyncio.get_running_loop(), _Last()
     reader, writer = await open_streams(*descriptors)
-    connection = Connection(reader, writer, sidecar.serve, note=peer.note, closing=_end_soon)
+    connection = Connection(reader, writer, sidecar.serve, note=peer.note, closing=end_soon)
     peer.attach(connection)
-    watching = asyncio.create_task(orphaned())
-    watching.add_done_callback(lambda _: connection.close())
+
+    def parent_gone() -> None:
+        end_soon()  # here and now, for the loop may be blocked
+        with suppress(RuntimeError):  # it is closed already
+            loop.call_soon_threadsafe(connection.close)
+
+    watch_parent(parent_gone)
     await connection.run(grace=FINISH)
     await within(sidecar.end(), FINISH)
-    await stop(watching)
     peer.note("ended")
 
 
-def _end_soon() -> None:
-    """End the process after `LAST` seconds, also where a handler, a thread or a C library hangs."""
-    nothing = os.open(os.devnull, os.O_WRONLY)  # stays open: the watch writes there what it saw
-    faulthandler.dump_traceback_later(LAST, exit=True, file=nothing)
+class _Last:
+    """Ends the process `LAST` seconds after it is first called, also where a handler, a thread or a C library hangs."""
+
+    def __init__(self) -> None:
+        self._nothing: int | None = None
+
+    def __call__(self) -> None:
+        if self._nothing is None:
+            self._nothing = os.open(os.devnull, os.O_WRONLY)  # stays open: where everything stood is written there
+            faulthandler.dump_traceback_later(LAST, exit=True, file=self._nothing)

@@ -28,7 +28,7 @@ LAST_WORD: Final = 0.1
 class After:
     """A handler's result, with something to do once the answer has left."""
 
-    def __init__(self, result: Any, then: Callable[[], None]) -> None:
+    def __init__(self, result: Any, then: Callable[[], object]) -> None:
         self.result = result
         self.then = then
 

@@ -6,6 +6,9 @@ import asyncio
 import os
 import signal
 import sys
+import threading
+import time
+from collections.abc import Callable
 from typing import Final
 
 from hindbrain.bridge._frames import Reader
@@ -15,7 +18,7 @@ from hindbrain.bridge._threads import ThreadReader, ThreadWriter
 IGNORED: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 HELD: Final = 256 * 1024
 """Bytes read ahead, at most twice as many."""
-POLL: Final = 0.25
+POLL: Final = 0.2
 """Seconds between two looks at who the parent is."""
 
 
@@ -72,8 +75,16 @@ async def _writer(descriptor: int) -> Writer:
     return asyncio.StreamWriter(transport, flow, None, loop)
 
 
-async def orphaned() -> None:
-    """Return when the parent process is gone: for a standard input that somebody else holds open."""
+def watch_parent(gone: Callable[[], None]) -> None:
+    """Call ``gone`` from a thread when the parent process is no more.
+
+    This is for a standard input that somebody else holds open, and for an event loop that a handler blocks.
+    """
     parent = os.getppid()
-    while os.getppid() == parent:  # noqa: ASYNC110  (nothing tells of it)
-        await asyncio.sleep(POLL)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL)
+        gone()
+
+    threading.Thread(target=watch, daemon=True).start()
