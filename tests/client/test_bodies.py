@@ -62,6 +62,7 @@ def test_a_bare_item_sends_only_what_is_set() -> None:
     assert body["items"] == [{"content": "é", "document_id": "d", "update_mode": "replace"}]
 
 
+@pytest.mark.req("S0-retain-006")
 def test_time_scopes_strategy_and_append_are_passed_on() -> None:
     item = RetainItem(
         content="x",

@@ -150,7 +150,7 @@ async def test_a_floor_of_the_settings_drops_a_fact_here_and_is_not_sent() -> No
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("retain", {"flushIntervalMs": 1000}),
+        ("facts", {"recallMaxTokens": 1000}),
     ],
 )
 def test_a_setting_that_nothing_reads_yet_says_so(path: str, value: object) -> None:

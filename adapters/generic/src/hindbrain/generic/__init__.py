@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from hindbrain.generic._config import Layer, Places, Setting, Settings, load_settings, memory_config, merge
     from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
     from hindbrain.generic._embedder import EmbeddingError, OpenAIEmbedder
+    from hindbrain.generic._explicit import Explicit, ExplicitRetain
+    from hindbrain.generic._governance import Governance
     from hindbrain.generic._host import BranchMovedError, InProcessHost
     from hindbrain.generic._live import live_session
     from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
     from hindbrain.generic._otel import record_span
-    from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
+    from hindbrain.generic._outbox import Flush, Forgotten, MemoryOutbox, Outbox
     from hindbrain.generic._patch import ContextPatch
     from hindbrain.generic._replay import AnswerItem, Replay, ReplayReport
     from hindbrain.generic._session import Session
@@ -27,7 +29,11 @@ __all__ = [
     "ContextPatch",
     "DiskOutbox",
     "EmbeddingError",
+    "Explicit",
+    "ExplicitRetain",
     "Flush",
+    "Forgotten",
+    "Governance",
     "InProcessHost",
     "Layer",
     "MemoryOutbox",
@@ -58,11 +64,13 @@ _HOMES = {
     "_config": ("Layer", "Places", "Setting", "Settings", "load_settings", "memory_config", "merge"),
     "_disk_outbox": ("DiskOutbox", "state_folder"),
     "_embedder": ("EmbeddingError", "OpenAIEmbedder"),
+    "_explicit": ("Explicit", "ExplicitRetain"),
+    "_governance": ("Governance",),
     "_host": ("BranchMovedError", "InProcessHost"),
     "_live": ("live_session",),
     "_open": ("SessionPlace", "SettingsError", "find_project", "name_session", "open_backend"),
     "_otel": ("record_span",),
-    "_outbox": ("Flush", "MemoryOutbox", "Outbox"),
+    "_outbox": ("Flush", "Forgotten", "MemoryOutbox", "Outbox"),
     "_patch": ("ContextPatch",),
     "_replay": ("AnswerItem", "Replay", "ReplayReport"),
     "_session": ("Session",),

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from hindbrain.contracts import Backend, Branch, Entry, RetainJob
 from hindbrain.generic._config import Settings, memory_config
+from hindbrain.generic._forget import forget
 from hindbrain.generic._gate import GateUnansweredError, admits
-from hindbrain.generic._outbox import Flush
+from hindbrain.generic._outbox import Flush, Forgotten
 from hindbrain.memory import EnqueueGate
 from hindbrain.store import Flusher, FlushPolicy, HostState, Move
 
@@ -46,6 +47,7 @@ class DiskOutbox:
 
     def __init__(self, state: HostState, backend: Backend, settings: Settings) -> None:
         self._state = state
+        self._backend = backend
         gate = memory_config(settings).retain.before_enqueue
         self._flusher: Flusher = state.flusher(
             backend,
@@ -71,18 +73,31 @@ class DiskOutbox:
         """See :class:`Outbox`. The cursors are on the disk when it returns."""
         await self._state.pass_over(lineage, bank, moved, branch, entries)
 
+    async def enqueue(self, job: RetainJob) -> None:
+        """See :class:`Outbox`. One write and one sync."""
+        await self._state.enqueue(job)
+
+    async def forget(self, bank: str, document_id: str) -> Forgotten:
+        """See :class:`Outbox`.
+
+        Raises:
+            StoreError: something is being sent at this moment; nothing was deleted.
+        """
+        return await forget([self._state], self._backend, bank, document_id)
+
     async def flush(self, *, max_jobs: int | None = None, max_seconds: float | None = None) -> Flush:
         """See :class:`Outbox`. Where another process is sending already, nothing is done."""
         report = await self._flusher.flush(max_jobs=max_jobs, max_elapsed=max_seconds)
         return Flush(
             sent=report.sent,
+            jobs=report.job_ids,
             refused=report.dead_lettered,
             waiting=report.remaining,
             code=report.stopped_by if report.notice else None,
         )
 
     async def tick(self) -> Flush:
-        """Send a little, as a host's timer asks for now and then. Source: seed 000, "Queue"."""
+        """See :class:`Outbox`. Source: seed 000, "Queue" (its own bounds)."""
         jobs, seconds = self._tick
         return await self.flush(max_jobs=jobs, max_seconds=seconds)
 

@@ -2,40 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
-from hindbrain.store import HostState, SessionRecord, Skip
+from hindbrain.store import HostState, SessionRecord, SessionRecords, Skip
 
 
 class Governance(Protocol):
-    """Says what a session may do by itself. Tools, imports and flushes are allowed whatever it says."""
+    """Says what a session may do by itself. Tools, imports and flushes are allowed whatever it says.
+
+    Each change returns the record as it is from then on, and raises a ``HindbrainError`` where it was not made.
+    """
 
     async def record(self) -> SessionRecord:
         """The session's record as it is now."""
         ...
 
-    async def pending_skip(self) -> Skip | None:
-        """Whether the run that ended is to be skipped."""
+    async def at_end_of_run(self) -> tuple[SessionRecord, Skip | None]:
+        """The record, and whether the run that ended is to be skipped."""
         ...
 
     async def consume(self, skip: Skip) -> None:
         """The skipped run's messages are passed over durably: clear the flag."""
         ...
 
+    async def set_mode(self, mode: str) -> SessionRecord:
+        """Normal, read-only or ignored."""
+        ...
 
-class Ungoverned:
-    """No record: everything is normal."""
+    async def set_retain(self, *, on: bool) -> SessionRecord:
+        """Turn automatic retain on or off for the session."""
+        ...
+
+    async def opt_out(self) -> SessionRecord:
+        """Keep the next completed run out of memory, for good."""
+        ...
+
+    async def add_tag(self, tag: str) -> SessionRecord:
+        """Add a tag to what is retained from now on."""
+        ...
+
+    async def remove_tag(self, tag: str) -> SessionRecord:
+        """Remove it again."""
+        ...
+
+
+class HeldGovernance:
+    """A record that lives in this process: everything is normal until somebody decides otherwise."""
+
+    def __init__(self) -> None:
+        self._record = SessionRecord()
 
     async def record(self) -> SessionRecord:
         """See :class:`Governance`."""
-        return SessionRecord()
+        return self._record
 
-    async def pending_skip(self) -> Skip | None:
+    async def at_end_of_run(self) -> tuple[SessionRecord, Skip | None]:
         """See :class:`Governance`."""
-        return None
+        return self._record, Skip("") if self._record.skips_next else None
 
-    async def consume(self, skip: Skip) -> None:
+    async def consume(self, skip: Skip) -> None:  # noqa: ARG002  (the port's)
         """See :class:`Governance`."""
+        self._record = self._record.with_skip(on=False)
+
+    async def set_mode(self, mode: str) -> SessionRecord:
+        """See :class:`Governance`."""
+        return self._now(self._record.with_mode(mode))
+
+    async def set_retain(self, *, on: bool) -> SessionRecord:
+        """See :class:`Governance`."""
+        return self._now(self._record.with_retain(on=on))
+
+    async def opt_out(self) -> SessionRecord:
+        """See :class:`Governance`."""
+        return self._now(self._record.with_skip(on=True))
+
+    async def add_tag(self, tag: str) -> SessionRecord:
+        """See :class:`Governance`."""
+        return self._now(self._record.with_tag(tag))
+
+    async def remove_tag(self, tag: str) -> SessionRecord:
+        """See :class:`Governance`."""
+        return self._now(self._record.without_tag(tag))
+
+    def _now(self, record: SessionRecord) -> SessionRecord:
+        self._record = record
+        return record
 
 
 class RecordedGovernance:
@@ -52,12 +104,35 @@ class RecordedGovernance:
 
     async def record(self) -> SessionRecord:
         """See :class:`Governance`."""
-        return await self._state.run(lambda: self._state.records.read(self._sid))
+        return await self._with(lambda records: records.read(self._sid))
 
-    async def pending_skip(self) -> Skip | None:
+    async def at_end_of_run(self) -> tuple[SessionRecord, Skip | None]:
         """See :class:`Governance`."""
-        return await self._state.run(lambda: self._state.records.pending_skip(self._sid))
+        return await self._state.run(lambda: self._state.records.at_end_of_run(self._sid))
 
     async def consume(self, skip: Skip) -> None:
         """See :class:`Governance`."""
-        await self._state.run(lambda: self._state.records.consume(skip))
+        await self._with(lambda records: records.consume(skip))
+
+    async def set_mode(self, mode: str) -> SessionRecord:
+        """See :class:`Governance`."""
+        return await self._with(lambda records: records.set_mode(self._sid, mode))
+
+    async def set_retain(self, *, on: bool) -> SessionRecord:
+        """See :class:`Governance`."""
+        return await self._with(lambda records: records.set_retain(self._sid, on=on))
+
+    async def opt_out(self) -> SessionRecord:
+        """See :class:`Governance`."""
+        return await self._with(lambda records: records.skip_next(self._sid))
+
+    async def add_tag(self, tag: str) -> SessionRecord:
+        """See :class:`Governance`."""
+        return await self._with(lambda records: records.add_tag(self._sid, tag))
+
+    async def remove_tag(self, tag: str) -> SessionRecord:
+        """See :class:`Governance`."""
+        return await self._with(lambda records: records.remove_tag(self._sid, tag))
+
+    async def _with(self, use: Callable[[SessionRecords], SessionRecord]) -> SessionRecord:
+        return await self._state.run(lambda: use(self._state.records))

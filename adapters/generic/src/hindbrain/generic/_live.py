@@ -13,6 +13,7 @@ from attrs import evolve
 from hindbrain.contracts import Host
 from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
+from hindbrain.generic._every import every
 from hindbrain.generic._governance import RecordedGovernance
 from hindbrain.generic._open import SessionPlace, data_dir, find_project, name_session, open_backend, origin_of
 from hindbrain.generic._recall_files import DiskRecallFiles
@@ -25,6 +26,8 @@ from hindbrain.store import HostState
 @asynccontextmanager
 async def live_session(host: Host, settings: Settings, place: SessionPlace) -> AsyncIterator[Session]:
     """Open a session whose turns survive this process; it is closed, with a bounded flush, at the end.
+
+    Where the settings say so, what waits is sent by the clock, too, so that a host that stands idle sends it.
 
     The session's document key and its lineage come from what the host wrote in the session file, so that a file that
     moves keeps its document, and a fork retains only what is new.
@@ -65,7 +68,8 @@ async def live_session(host: Host, settings: Settings, place: SessionPlace) -> A
         while notices:
             await host.notify(notices.pop(0), "warning")
         try:
-            yield session
+            async with every(settings["retain.flushIntervalMs"] / 1000, session.tick):
+                yield session
         finally:
             await session.close()
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from attrs import frozen
 
-from hindbrain.contracts import Backend, BackendError, Branch, Entry, Outcome, Retained, RetainJob
+from hindbrain.contracts import Backend, BackendError, Branch, Deleted, Entry, Outcome, Retained, RetainJob
 from hindbrain.store import Cursor, Move, move, new_entries
 
 
@@ -19,16 +19,25 @@ from hindbrain.store import Cursor, Move, move, new_entries
 class Flush:
     """What one flush did: acknowledged jobs, those refused for good, and the code of what stopped it.
 
-    ``sent`` counts jobs; ``operations`` are the backend's ids of those sent now, with their banks. ``waiting`` is what
-    is left for later.
+    ``sent`` counts jobs and ``jobs`` are their ids; ``operations`` are the backend's ids of those sent now, with their
+    banks. ``waiting`` is what is left for later.
     """
 
     sent: int = 0
+    jobs: tuple[str, ...] = ()
     operations: tuple[tuple[str, str], ...] = ()
     documents: tuple[str, ...] = ()
     refused: int = 0
     waiting: int = 0
     code: str | None = None
+
+
+@frozen(kw_only=True)
+class Forgotten:
+    """What became of a document: what the backend deleted, and how many jobs that waited for it were given up."""
+
+    deleted: Deleted
+    given_up: int = 0
 
 
 class Outbox(Protocol):
@@ -46,12 +55,28 @@ class Outbox(Protocol):
         """Keep the job, as durably as this outbox can, and only then count its entries. No job: count them only."""
         ...
 
+    async def enqueue(self, job: RetainJob) -> None:
+        """Keep a job that stands for no entries, as durably as this outbox can."""
+        ...
+
     async def pass_over(self, lineage: str, bank: str, moved: Move, branch: Branch, entries: tuple[Entry, ...]) -> None:
         """Count entries that are never to be retained, as durably as this outbox can."""
         ...
 
     async def flush(self, *, max_jobs: int | None = None, max_seconds: float | None = None) -> Flush:
         """Send what waits, in order, within the bounds."""
+        ...
+
+    async def forget(self, bank: str, document_id: str) -> Forgotten:
+        """Delete a document, and give up what waits for it, so that nothing brings it back.
+
+        Raises:
+            BackendError: it was not deleted; nothing was given up.
+        """
+        ...
+
+    async def tick(self) -> Flush:
+        """Send a little of what waits, as a host's timer asks for now and then."""
         ...
 
     async def last_flush(self) -> Flush:
@@ -154,12 +179,29 @@ class MemoryOutbox:
             self._jobs.pop(0)
         return Flush(
             sent=len(sent),
+            jobs=tuple(job.id for job, _ in sent),
             operations=tuple((job.bank, ack.operation_id) for job, ack in sent),
             documents=tuple(dict.fromkeys(job.item.document_id for job, _ in sent)),
             refused=refused,
             waiting=len(self._jobs),
             code=code,
         )
+
+    async def enqueue(self, job: RetainJob) -> None:
+        """See :class:`Outbox`."""
+        self._jobs.append(job)
+
+    async def forget(self, bank: str, document_id: str) -> Forgotten:
+        """See :class:`Outbox`."""
+        deleted = await self._backend.delete(bank, document_id)
+        left = [job for job in self._jobs if (job.bank, job.item.document_id) != (bank, document_id)]
+        given_up = len(self._jobs) - len(left)
+        self._jobs = left
+        return Forgotten(deleted=deleted, given_up=given_up)
+
+    async def tick(self) -> Flush:
+        """See :class:`Outbox`. One job."""
+        return await self.flush(max_jobs=1)
 
     async def last_flush(self) -> Flush:
         """See :class:`Outbox`. Unbounded: nothing that waits here outlives the process."""

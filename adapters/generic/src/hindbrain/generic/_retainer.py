@@ -72,8 +72,7 @@ class Retainer:
             StoreError: it could not be made durable; the decision stands, and the next call tries again.
             GateUnansweredError: the check before the queue gave no answer; likewise.
         """
-        record = await self._governance.record()
-        skip = await self._governance.pending_skip()
+        record, skip = await self._governance.at_end_of_run()
         allowed = permissions(record).retains and self._config.retain.enabled
         lineage = self._identity.lineage
         fresh = {bank: await self._outbox.new_entries(lineage, bank, branch) for bank in self._banks}

@@ -12,7 +12,8 @@ from hindbrain.generic._asker import Asker
 from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._deadline import within_host
 from hindbrain.generic._events import Span, new_id, recall_events, retain_event
-from hindbrain.generic._governance import Governance, Ungoverned
+from hindbrain.generic._explicit import LONGEST, Explicit
+from hindbrain.generic._governance import Governance, HeldGovernance
 from hindbrain.generic._open import SessionPlace, find_project, name_session, origin_of
 from hindbrain.generic._otel import record_span
 from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
@@ -85,7 +86,7 @@ class Session:
         self._project = project
         self._identity = identity
         self._outbox = outbox or MemoryOutbox(backend)
-        self._governance = governance or Ungoverned()
+        self._governance = governance or HeldGovernance()
         self._scopes = recall_scopes(config, project, identity.host)
         self._recall_config = within_host(config.recall, identity.host)
         self._recaller = Recaller(
@@ -110,8 +111,19 @@ class Session:
             clock=clock,
         )
         self._notices = [] if notices is None else notices
+        # Two locks: a turn is kept at once, also while an older one is on its way to a server that does not answer.
+        self._keeping, self._sending = asyncio.Lock(), asyncio.Lock()
+        self._explicit = Explicit(
+            self._outbox,
+            config,
+            lambda: self._flush(lambda: self._outbox.flush(max_seconds=LONGEST)),
+            project=project,
+            identity=identity,
+            in_session=True,
+            sending=self._sending,
+            clock=clock,
+        )
         self._warned: set[str] = set()
-        self._one_at_a_time = asyncio.Lock()
 
     @classmethod
     async def open(
@@ -162,6 +174,16 @@ class Session:
     def bank(self) -> str:
         """The project's bank."""
         return project_bank(self._config, self._project)
+
+    @property
+    def explicit(self) -> Explicit:
+        """Retain and forget what somebody asks for, whatever the mode. Unlike the rest of a session they raise."""
+        return self._explicit
+
+    @property
+    def governance(self) -> Governance:
+        """What the user has decided about the session, and the way to change it."""
+        return self._governance
 
     async def context(
         self, messages: Sequence[Message], *, sources: bool = False, abort: asyncio.Event | None = None
@@ -240,9 +262,9 @@ class Session:
             return SettledTurn(skipped="disabled")
         for problem in self._identity.observation_scopes(self._config, self._project, self.bank).problems:
             await self._warn(f"{problem} See `hindbrain doctor`.")
-        async with self._one_at_a_time:
+        async with self._keeping:
             kept = await self._retainer.settle(await self._host.branch())
-            flush = await self._flush()
+        flush = await self._flush(self._outbox.flush)
         reason = "disabled" if kept.passed_over else "nothing-new"
         return SettledTurn(
             jobs=kept.jobs, passed_over=kept.passed_over, flush=flush, skipped=None if kept.jobs else reason
@@ -251,10 +273,14 @@ class Session:
     def _span(self, started: int) -> Span:
         return Span(session_id=self._identity.key, context_id=new_id(), started_at=started, ended_at=self._clock())
 
+    async def tick(self) -> Flush:
+        """Send a little of what waits; nothing is done where something is being sent. For the host's timer."""
+        return Flush() if self._sending.locked() else await self._flush(self._outbox.tick)
+
     async def close(self) -> Flush:
         """Send what waits, once, and close the outbox. What is not taken waits there, and the user is told how much."""
         try:
-            async with self._one_at_a_time:
+            async with self._keeping, self._sending:
                 flush = await self._outbox.last_flush()
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break its shutdown)
             flush = Flush(code=type(error).__name__)
@@ -264,10 +290,14 @@ class Session:
             await self._warn(f"{flush.waiting} turns could not be retained yet ({flush.code}).")
         return flush
 
-    async def _flush(self) -> Flush:
-        flush = await self._outbox.flush()
+    async def _flush(self, how: Callable[[], Awaitable[Flush]]) -> Flush:
+        try:
+            async with self._sending:
+                flush = await how()
+        except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break a turn)
+            flush = Flush(code=type(error).__name__)
         if flush.code:
-            await self._warn(f"Memory did not take a turn ({flush.code}); it is kept and tried again.")
+            await self._warn(f"Memory did not take what waits ({flush.code}); it is kept and tried again.")
         return flush
 
     async def _warn(self, text: str) -> None:

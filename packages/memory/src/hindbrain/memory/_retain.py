@@ -92,8 +92,21 @@ def explicit_item(
     bank: str,
     tags: tuple[str, ...] = (),
     context: str = "",
+    in_session: bool = False,
+    now: str | None = None,
 ) -> RetainItem:
     """The item of an explicit retain: its own document, named after what it says, with the base tags merged in.
+
+    Args:
+        text: what is to be remembered.
+        config: whose observations are made.
+        session: the names of the session, or those that stand for the command line.
+        project_: the project's identity.
+        bank: the bank it goes to; part of the document's name.
+        tags: tags of the caller's, after the base tags.
+        context: a few words on where the text comes from.
+        in_session: whether a session asked for it: then it bears that session's tag, too.
+        now: the moment of asking, ISO 8601.
 
     Source: spec/memory.md section 6.4.
     """
@@ -103,8 +116,9 @@ def explicit_item(
         content=content,
         document_id=f"pi-explicit:{session.key}:{name}",
         context=scrub(context) or None,
-        metadata={"source": "hindbrain", "retainSource": "command", "imported": "false"},
-        tags=retain_tags(session.host, project_, None, tags),
+        timestamp=now,
+        metadata={"source": "hindbrain", "retainSource": "tool" if in_session else "command", "imported": "false"},
+        tags=retain_tags(session.host, project_, session.key if in_session else None, tags),
         update_mode=UpdateMode.REPLACE,
         observation_scopes=session.observation_scopes(config, project_, bank).rows,
     )

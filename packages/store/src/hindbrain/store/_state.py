@@ -152,6 +152,14 @@ class HostState:
             await self._jobs.enqueue(job)
         self._at[lineage, bank] = moved.cursor
 
+    async def enqueue(self, job: RetainJob) -> None:
+        """Keep a job that stands for no entries of a session, durably.
+
+        Raises:
+            StoreError: it is not durable.
+        """
+        await self._jobs.enqueue(job)
+
     async def pass_over(self, lineage: str, bank: str, moved: Move, branch: Branch, entries: tuple[Entry, ...]) -> None:
         """Count entries that are never to be retained; durable on return.
 

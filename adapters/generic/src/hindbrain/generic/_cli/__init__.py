@@ -11,7 +11,7 @@ import click
 from hindbrain.generic._cli._common import EPILOG, as_text, common, options_of
 from hindbrain.generic._cli._governance_group import mode, opt_out, tag
 from hindbrain.generic._cli._import_command import import_
-from hindbrain.generic._cli._queue_group import queue
+from hindbrain.generic._cli._queue_group import of_host, queue
 from hindbrain.generic._cli._settings_group import config, trust, untrust
 from hindbrain.generic._cli._usage import JSON, Commands
 
@@ -72,10 +72,21 @@ def _standard_input() -> str:
 @click.option("--tag", "tags", multiple=True, callback=as_text, help="A tag to add; repeatable.")
 @common
 def retain(text: str, bank: str | None, tags: tuple[str, ...], **kwargs: Any) -> None:
-    """Retain TEXT as a document of its own; '-' reads it from standard input."""
-    from hindbrain.generic._cli._verbs import retain as command
+    """Retain TEXT as a document of its own; '-' reads it from standard input. It is queued before it is sent."""
+    from hindbrain.generic._cli._explicit import retain as command
 
     command(options_of(kwargs), _standard_input() if text == "-" else text, bank, tags)
+
+
+@main.command("retain-user", epilog=EPILOG)
+@click.argument("text")
+@click.option("--tag", "tags", multiple=True, help="A tag to add; repeatable.")
+@common
+def retain_user(text: str, tags: tuple[str, ...], **kwargs: Any) -> None:
+    """Retain TEXT in the user's bank, for every project; '-' reads it from standard input."""
+    from hindbrain.generic._cli._explicit import retain_user as command
+
+    command(options_of(kwargs), _standard_input() if text == "-" else text, tags)
 
 
 @main.command(epilog=EPILOG)
@@ -91,14 +102,29 @@ def recall(query: str, bank: str | None, unscoped: bool, **kwargs: Any) -> None:
 
 
 @main.command(epilog=EPILOG)
-@click.argument("operation")
-@click.option("--bank", help="The bank it belongs to; the project's own by default.")
-@common
-def status(operation: str, bank: str | None, **kwargs: Any) -> None:
-    """Say where the retain with id OPERATION stands."""
-    from hindbrain.generic._cli._verbs import status as command
+@click.argument("operation", required=False)
+@click.option("--bank", help="The bank the operation belongs to; the project's own by default.")
+@of_host
+def status(operation: str | None, bank: str | None, host: str, state_dir: str | None, **kwargs: Any) -> None:
+    """Say what waits and what was retained; with an id, where the retain OPERATION stands."""
+    options = options_of(kwargs)
+    if operation is None:
+        from hindbrain.generic._cli._receipts import overview
 
-    command(options_of(kwargs), operation, bank)
+        overview(options, host, state_dir)
+    else:
+        from hindbrain.generic._cli._verbs import status as command
+
+        command(options, operation, bank)
+
+
+@main.command(epilog=EPILOG)
+@of_host
+def receipts(host: str, state_dir: str | None, **kwargs: Any) -> None:
+    """List what became of the newest retain of each document, in numbers only."""
+    from hindbrain.generic._cli._receipts import receipts as command
+
+    command(options_of(kwargs), host, state_dir)
 
 
 @main.command(epilog=EPILOG)
@@ -106,9 +132,9 @@ def status(operation: str, bank: str | None, **kwargs: Any) -> None:
 @click.option("--bank", help="The bank it is in; the project's own by default.")
 @click.option("--yes", is_flag=True, help="Do not ask first.")
 @common
-def delete(document: str, bank: str | None, yes: bool, **kwargs: Any) -> None:
-    """Delete one DOCUMENT and all that was learnt from it alone."""
-    from hindbrain.generic._cli._verbs import delete as command
+def forget(document: str, bank: str | None, yes: bool, **kwargs: Any) -> None:
+    """Delete one DOCUMENT, all that was learnt from it alone, and what waits for it."""
+    from hindbrain.generic._cli._explicit import forget as command
 
     options = options_of(kwargs)
     if not yes:
@@ -130,3 +156,4 @@ def doctor(online: bool, **kwargs: Any) -> None:
 
 for command in (config, trust, untrust, queue, import_, mode, opt_out, tag):
     main.add_command(command)
+main.add_command(forget, "delete")

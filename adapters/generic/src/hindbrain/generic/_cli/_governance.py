@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from hindbrain.generic._cli._queue_look import folder_for
 from hindbrain.generic._cli._run import Options, run
+from hindbrain.generic._cli._state import with_state
 from hindbrain.generic._config import Settings
 from hindbrain.generic._envelope import Envelope
-from hindbrain.generic._open import data_dir
 from hindbrain.memory import session_key
 from hindbrain.memory.sessions import names_of
 from hindbrain.store import HostState, SessionRecord, SessionRecords
@@ -41,16 +40,11 @@ def change(command: str, options: Options, session: Path, how: Change, *, host: 
     file = str(session.resolve())
 
     async def work(settings: Settings) -> Envelope:
-        folder, within = folder_for(host, state_dir)
-        notices: list[str] = []
-        state = await HostState.open(
-            folder, seal_file=data_dir(settings) / "seal.key", within=within, notify=notices.append
-        )
-        try:
-            sid = await _sid(state, file)
-            record = await state.run(lambda: how(state.records, sid))
-        finally:
-            await state.close()
+        return await with_state(settings, host, state_dir, use)
+
+    async def use(state: HostState) -> Envelope:
+        sid = await _sid(state, file)
+        record = await state.run(lambda: how(state.records, sid))
         data = {
             "session": sid,
             "mode": record.mode.value,
@@ -59,6 +53,6 @@ def change(command: str, options: Options, session: Path, how: Change, *, host: 
             "tags": list(record.tags),
         }
         text = "\n".join(f"{name:13s} {value}" for name, value in data.items())
-        return Envelope(command=command, data=data, text=text, warnings=notices)
+        return Envelope(command=command, data=data, text=text)
 
     run(command, options, work)

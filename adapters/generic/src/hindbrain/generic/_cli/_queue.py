@@ -5,39 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import attrs
-
 from hindbrain.contracts import Backend
-from hindbrain.generic._cli._queue_look import folder_for, look
+from hindbrain.generic._cli._queue_look import look
 from hindbrain.generic._cli._run import Options, run, with_backend
+from hindbrain.generic._cli._state import with_state
 from hindbrain.generic._config import Settings
 from hindbrain.generic._envelope import Envelope, Exit
-from hindbrain.generic._open import data_dir
-from hindbrain.store import (
-    DurableQueue,
-    HostState,
-    SetAside,
-)
+from hindbrain.store import DurableQueue, HostState, SetAside
 
 Use = Callable[[HostState], Awaitable[Envelope]]
 
 
 def _run(command: str, options: Options, host: str, state_dir: str | None, use: Callable[[Settings], Use]) -> None:
     """Work in the state folder, which is made where it is missing."""
-
-    async def work(settings: Settings) -> Envelope:
-        folder, within = folder_for(host, state_dir)
-        notices: list[str] = []
-        state = await HostState.open(
-            folder, seal_file=data_dir(settings) / "seal.key", within=within, notify=notices.append
-        )
-        try:
-            envelope = await use(settings)(state)
-        finally:
-            await state.close()
-        return attrs.evolve(envelope, warnings=[*notices, *envelope.warnings])
-
-    run(f"queue {command}", options, work)
+    run(f"queue {command}", options, lambda settings: with_state(settings, host, state_dir, use(settings)))
 
 
 def flush(options: Options, host: str, state_dir: str | None, max_jobs: int | None) -> None:

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import attrs
 
 from hindbrain.generic._cli._run import Options, run
+from hindbrain.generic._cli._state import with_view
 from hindbrain.generic._config import Settings
-from hindbrain.generic._disk_outbox import state_folder
 from hindbrain.generic._envelope import Envelope, Exit
-from hindbrain.generic._open import data_dir
-from hindbrain.memory import read_checkout
-from hindbrain.store import DurableQueue, QueueCounts, StateView, UnknownJobError, Verification
-
-
-def folder_for(host: str, state_dir: str | None) -> tuple[Path, Path | None]:
-    """The state folder meant, and the project's root it must lie in; None where it was named outright."""
-    if state_dir is not None:
-        return Path(state_dir), None
-    root = Path(read_checkout(str(Path.cwd()), home=str(Path.home())).root)
-    return state_folder(host, root), root
+from hindbrain.store import DurableQueue, QueueCounts, UnknownJobError, Verification
 
 
 def look(
@@ -32,12 +20,7 @@ def look(
     """Look at the queue and change nothing; ``ask`` is given None where there is no state folder yet."""
 
     async def work(settings: Settings) -> Envelope:
-        folder, within = folder_for(host, state_dir)
-        view = StateView.open(folder, seal_file=data_dir(settings) / "seal.key", within=within)
-        if view is None:
-            return ask(None)
-        with closing(view):
-            return ask(view.queue)
+        return await with_view(settings, host, state_dir, lambda view: ask(None if view is None else view.queue))
 
     run(f"queue {command}", options, work)
 

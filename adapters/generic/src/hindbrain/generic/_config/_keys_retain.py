@@ -30,12 +30,11 @@ RETAIN = (
         _RETAIN.before_enqueue,
         "A program that may refuse a turn before it is queued: it reads the job as JSON; any exit but 0 refuses.",
     ),
-    Key(
-        path="retain.flushIntervalMs",
-        form=millis(0, 86_400_000),
-        about="How often what waits is sent between turns; 0 means never.",
-        default=_RETAIN.flush_interval_ms,
-        waits=True,
+    _key(
+        "retain.flushIntervalMs",
+        millis(0, 86_400_000),
+        _RETAIN.flush_interval_ms,
+        "How often what waits is sent between turns; 0 means never.",
     ),
     _key("retain.periodicFlushMaxJobs", COUNT, 1, "How many turns such a flush sends at most."),
     _key("retain.periodicFlushTimeoutMs", COUNT, 2000, "The most milliseconds that such a flush takes."),

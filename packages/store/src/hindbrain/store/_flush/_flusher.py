@@ -124,6 +124,7 @@ class Flusher:
             remaining=after.waiting,
             dead_lettered=tally.dead_lettered,
             malformed=max(0, aside),
+            job_ids=tuple(tally.job_ids),
             operation_ids=tally.operation_ids,
             outcome=tally.outcome,
             stopped_by=tally.stopped_by,

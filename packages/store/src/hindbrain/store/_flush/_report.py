@@ -49,6 +49,7 @@ class FlushReport:
         remaining: jobs that wait now.
         dead_lettered: jobs given up in this flush.
         malformed: lines set aside in this flush.
+        job_ids: the ids of the jobs delivered, in order.
         operation_ids: the backend's ids of what was delivered, in order.
         outcome: sums over the deliveries.
         stopped_by: why it ended early: ``elapsed``, ``max-jobs``, ``backoff``, ``lease-lost`` or an error's code.
@@ -61,6 +62,7 @@ class FlushReport:
     remaining: int = 0
     dead_lettered: int = 0
     malformed: int = 0
+    job_ids: tuple[str, ...] = ()
     operation_ids: tuple[str, ...] = ()
     outcome: FlushOutcome = field(factory=FlushOutcome)
     stopped_by: str | None = None
@@ -75,6 +77,7 @@ class Tally:
 
     sends: int = 0
     deliveries: list[Retained] = field(factory=list)
+    job_ids: list[str] = field(factory=list)
     dead_lettered: int = 0
     stopped_by: str | None = None
     failure: str | None = None

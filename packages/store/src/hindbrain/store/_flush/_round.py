@@ -207,6 +207,7 @@ class Round:
         self.hold.renew()
         await self._run(lambda: self.means.queue.ack([job.id]))
         self.tally.deliveries.append(retained)
+        self.tally.job_ids.append(job.id)
         self.means.backoff.worked(SERVER)
         self.means.backoff.worked(job.line)
         receipts = self.means.receipts

@@ -19,7 +19,7 @@ from hindbrain.store._flush import Delivery
 from hindbrain.store._lock import Lock
 from hindbrain.store._receipts._codec import decode, encode
 from hindbrain.store._receipts._outcome import RetainOutcome, total
-from hindbrain.store._receipts._receipt import RetainReceipt, RetainSource, find, record
+from hindbrain.store._receipts._receipt import RetainReceipt, find, record, source_of
 
 NAME = "retain-receipts.json"
 LIMIT = 4 << 20
@@ -60,7 +60,7 @@ class RetainReceipts:
         Raises:
             LockBusyError, StoreError: as ``keep``.
         """
-        self.keep(RetainReceipt.of(delivery, RetainSource.QUEUE))
+        self.keep(RetainReceipt.of(delivery, source_of(delivery)))
 
     def keep(self, *receipts: RetainReceipt) -> None:
         """Keep these, the newest last, each in place of the older one of its document; durable on return.

@@ -21,9 +21,18 @@ class RetainSource(StrEnum):
     """Who asked for the retain."""
 
     TOOL = "tool"
+    """Somebody by hand: a tool, or a command."""
     IMPORT = "import"
     QUEUE = "queue"
     """The automatic retain, and whatever else went through the queue."""
+
+
+_SOURCES = {"tool": RetainSource.TOOL, "command": RetainSource.TOOL, "import": RetainSource.IMPORT}
+
+
+def source_of(delivery: Delivery) -> RetainSource:
+    """Who asked, by the ``retainSource`` that the job's metadata names; the queue where it names none of them."""
+    return _SOURCES.get(delivery.job.item.metadata.get("retainSource", ""), RetainSource.QUEUE)
 
 
 def _tags(tags: Iterable[str]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from hindbrain.store._files import (
 from hindbrain.store._lock import Lock
 from hindbrain.store._records._codec import Newer, decode, encode
 from hindbrain.store._records._errors import RecordDistrustedError, RecordNewerError, RecordValueError
-from hindbrain.store._records._record import CLOSED, SessionRecord, Switch
+from hindbrain.store._records._record import CLOSED, SessionRecord
 from hindbrain.store._seal import SealKey
 from hindbrain.store._sealed import Distrust
 
@@ -118,8 +118,12 @@ class SessionRecords:
 
         Source: spec/memory.md section 6.2, step 2; spec/faults.md row 11.
         """
+        return self.at_end_of_run(sid)[1]
+
+    def at_end_of_run(self, sid: str) -> tuple[SessionRecord, Skip | None]:
+        """The record, and whether it skips the run that ended, from one and the same look; see ``pending_skip``."""
         record = self.read(sid)
-        return Skip(sid) if record.trusted and record.next_retain_mode is Switch.OFF else None
+        return record, Skip(sid) if record.skips_next else None
 
     def consume(self, skip: Skip) -> SessionRecord:
         """Clear the flag, the run's messages being passed over: second step of two."""

@@ -47,6 +47,11 @@ class SessionRecord:
     updated_at: str | None = None
     trusted: bool = True
 
+    @property
+    def skips_next(self) -> bool:
+        """Whether the run that goes on is to be skipped."""
+        return self.trusted and self.next_retain_mode is Switch.OFF
+
     def with_mode(self, mode: str) -> SessionRecord:
         """In another mode. Normal and read-only recall again; normal also retains again where nothing was believed.
 
