@@ -56,11 +56,11 @@ class Place:
         self.state = await HostState.open(self.folder / "state", seal_file=self.folder / "seal.key")
         return Session(
             host=self.host,
-            backend=self.server,  # type: ignore[arg-type]  # it forwards all four verbs
+            backend=self.server,
             config=MemoryConfig(**config),
             project=PROJECT,
             identity=IDENTITY,
-            outbox=DiskOutbox(self.state, self.server, merge([])),  # type: ignore[arg-type]  # likewise
+            outbox=DiskOutbox(self.state, self.server, merge([])),
         )
 
     def queued(self) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -133,7 +134,8 @@ async def test_what_is_decided_about_a_session_is_no_part_of_the_conversation(pl
     patch = await place.session.context(asking())
     await place.turn("two is said")
     entries = (await place.host.branch()).entries
-    shown = str([attrs.asdict(each) for each in (*patch.apply(asking()), *entries.values())])
+    read: list[Any] = [*patch.apply(asking()), *entries.values()]
+    shown = str([attrs.asdict(each) for each in read])
     assert "one is said" in patch.text
     assert "secret-plan" not in shown
     assert "read-only" not in shown

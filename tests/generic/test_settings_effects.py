@@ -11,7 +11,8 @@ import json
 import selectors
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,17 @@ from hindbrain.contracts import (
     ToolCallPart,
 )
 from hindbrain.contracts.in_memory import InMemoryBackend
-from hindbrain.generic import DiskOutbox, InProcessHost, Layer, Session, SessionPlace, Settings, memory_config, merge
+from hindbrain.generic import (
+    DiskOutbox,
+    InProcessHost,
+    Layer,
+    Session,
+    SessionPlace,
+    Settings,
+    live_session,
+    memory_config,
+    merge,
+)
 from hindbrain.generic._config import ALIASES, BY_PATH, KEYS
 from hindbrain.generic._open import name_session, open_backend, origin_of
 from hindbrain.generic._recall_files import DiskRecallFiles
@@ -204,6 +215,24 @@ async def flushes(settings: Settings) -> object:
     return [repr(each) for each in spy.seen]
 
 
+async def idling(settings: Settings) -> object:
+    """How often a live session that stands idle is asked to send, in seconds."""
+    seen: list[float] = []
+
+    @asynccontextmanager
+    async def every(seconds: float, _work: object) -> AsyncIterator[None]:
+        seen.append(seconds)
+        yield
+
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hindbrain.generic._live.every", every)
+        patch.setenv("XDG_DATA_HOME", f"{folder}/data")
+        (Path(folder) / "repo/.git").mkdir(parents=True)
+        async with live_session(InProcessHost(), settings, SessionPlace(host="pi", cwd=f"{folder}/repo")):
+            pass
+    return seen
+
+
 class Parts:
     """In place of a part that is opened: keeps what it was opened with."""
 
@@ -307,7 +336,7 @@ EFFECTS: dict[str, Effect] = {
     "retain.enabled": Effect(value=False),
     "retain.delivery": Effect("coalesced", {}, flushes),
     "retain.beforeEnqueue": Effect(REFUSES),
-    "retain.flushIntervalMs": WAITS,
+    "retain.flushIntervalMs": Effect(1500, {}, idling),
     "retain.periodicFlushMaxJobs": Effect(7, {}, flushes),
     "retain.periodicFlushTimeoutMs": Effect(700, {}, flushes),
     "retain.shutdownFlushMaxJobs": Effect(7, {}, flushes),

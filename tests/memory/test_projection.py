@@ -134,7 +134,8 @@ def test_tools_are_chosen_by_name_for_calls_and_for_results() -> None:
 def test_named_fields_are_left_out_of_each_message(kind: str) -> None:
     e = entry("assistant", TextPart("ok"), model="m", stop_reason="stop")
     plain = RetainConfig(strip_message=(), strip_top_level=())
-    got, without = shown(e, plain), shown(e, evolve(plain, **{kind: ("model", "usage")}))
+    strip: dict[str, Any] = {kind: ("model", "usage")}
+    got, without = shown(e, plain), shown(e, evolve(plain, **strip))
     assert got is not None
     assert without is not None
     assert {"model", "usage"} & set(without) == set()
