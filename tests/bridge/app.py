@@ -58,7 +58,7 @@ class App:
         return params
 
     async def reverse(self, params: Params) -> Any:
-        return await self.peer.call("host/usage", params, within=20)
+        return await self.peer.call("host/usage", params, timeout=20)
 
     async def commit(self, _params: Params) -> Any:
         mark("begun")

@@ -185,7 +185,7 @@ async def test_what_may_wait_for_a_peer_that_does_not_read_is_bounded() -> None:
     told = [connection.notify("host/status", {"text": "x" * 100}) for _ in range(100)]
     assert told == sorted(told, reverse=True)
     assert 5 < sum(told) < 10
-    calls = [asyncio.create_task(connection.call("a", {"text": "x" * 100}, within=9)) for _ in range(20)]
+    calls = [asyncio.create_task(connection.call("a", {"text": "x" * 100}, timeout=9)) for _ in range(20)]
     await turns(20)
     assert connection._outbox._size < 1000 + 200
     stuck.released.set()
@@ -201,7 +201,7 @@ async def test_a_call_waits_for_room_no_longer_than_its_deadline() -> None:
     running = asyncio.create_task(connection.run())
     connection.notify("host/status", {"text": "fills it"})
     with pytest.raises(DeadlineError):
-        await connection.call("a", {}, within=0.01)
+        await connection.call("a", {}, timeout=0.01)
     connection.close()
     await running
 

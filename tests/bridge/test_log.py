@@ -97,4 +97,4 @@ async def test_a_peer_without_a_connection_can_be_told_and_not_asked() -> None:
     peer = Peer()
     peer.notify("host/status", {})
     with pytest.raises(ConnectionLostError):
-        await peer.call("host/usage", {}, within=1)
+        await peer.call("host/usage", {}, timeout=1)

@@ -101,6 +101,13 @@ def test_an_error_that_is_hardly_one_is_read_all_the_same() -> None:
         assert (answer.error.rpc, answer.error.code) == (Rpc.INTERNAL, "remote")
 
 
+def test_an_error_with_a_number_alone_gets_the_word_for_it() -> None:
+    answer = read({"jsonrpc": "2.0", "id": 1, "error": {"code": -32805, "message": "It moved."}})
+    assert isinstance(answer, Answer)
+    assert answer.error is not None
+    assert answer.error.code == "branch-moved"
+
+
 def test_an_error_survives_the_wire() -> None:
     sent = RpcError(Rpc.BRANCH_MOVED, "The branch moved.", code="branch-moved", data={"leaf": "a1"})
     answer = wire.read(wire.failure(7, sent))

@@ -9,7 +9,7 @@ import pytest
 
 from hindbrain.bridge import Rpc, RpcError
 from hindbrain.bridge._serving import AT_ONCE, After
-from hindbrain.contracts import InvalidValueError
+from hindbrain.contracts import HindbrainError, InvalidValueError
 
 if TYPE_CHECKING:
     from bridge.conftest import Connect
@@ -126,6 +126,13 @@ async def test_a_handler_has_a_bound(connect: Connect) -> None:
     assert gate.left == ["cancelled", "cancelled"]
 
 
+async def test_a_method_can_have_a_bound_of_its_own(connect: Connect) -> None:
+    gate = Gate()
+    _, far = await connect(gate, seconds=9.0, bounds={"wait": 0.01})
+    far.send({"id": 1, "method": "wait"})
+    assert (await far.next())["error"]["message"] == "wait took more than 0.01 s."
+
+
 async def test_more_requests_than_can_be_held_are_refused(connect: Connect) -> None:
     gate = Gate()
     _, far = await connect(gate)
@@ -161,10 +168,18 @@ async def test_of_a_strangers_error_only_its_class_is_told(connect: Connect, err
     assert (await far.next())["id"] == 2
 
 
+class UnknownError(HindbrainError):
+    """As the application raises it."""
+
+    code = "unknown-session"
+
+
 async def test_our_own_errors_are_told_with_their_sentence_and_code(connect: Connect) -> None:
     async def serve(method: str, _params: dict[str, Any]) -> Any:
         if method == "moved":
             raise RpcError(Rpc.UNKNOWN_SESSION, "There is no such session.", code="unknown-session")
+        if method == "session":
+            raise UnknownError("This session was not opened.")
         raise InvalidValueError("bank", "a name")
 
     _, far = await connect(serve)
@@ -174,6 +189,8 @@ async def test_our_own_errors_are_told_with_their_sentence_and_code(connect: Con
         "message": "There is no such session.",
         "data": {"code": "unknown-session"},
     }
+    far.send({"id": 3, "method": "session"})
+    assert (await far.next())["error"]["code"] == Rpc.UNKNOWN_SESSION
     far.send({"id": 2, "method": "value"})
     assert (await far.next())["error"] == {
         "code": -32000,

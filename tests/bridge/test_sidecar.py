@@ -59,6 +59,7 @@ def test_of_others_the_door_brings_in_only_what_asyncio_and_json_do() -> None:
 def test_what_comes_before_the_application_is_loaded_waits_for_it(start: Start, tmp_path: Path) -> None:
     sidecar = start("slow")
     sidecar.initialize()
+    assert sidecar.ask(9, "$/ping") == {}, "a host that asks whether it is there"
     sidecar.send(1, "echo", n=1)
     sidecar.send(2, "nonsense")
     sidecar.write(b'{"jsonrpc":"2.0","method":"$/cancel","params":{"id":2}}\n')

@@ -32,6 +32,7 @@ class Connection:
             order they came.
         note: told of faults and ends, in ids and counts.
         seconds: the longest a handler may take; then it is cancelled.
+        bounds: the same for methods that have another bound than ``seconds``.
         limit: bytes of the longest frame, either way.
         bound: bytes that may wait to be written before whoever sends has to wait.
         patience: seconds that the peer may leave a frame unread before it counts as gone.
@@ -46,6 +47,7 @@ class Connection:
         *,
         note: Note = silent,
         seconds: float = SECONDS,
+        bounds: Mapping[str, float] | None = None,
         limit: int = LIMIT,
         bound: int = BOUND,
         patience: float = PATIENCE,
@@ -53,15 +55,15 @@ class Connection:
     ) -> None:
         self._reader, self._note, self._limit = reader, note, limit
         self._outbox = Outbox(writer, bound=bound, patience=patience)
-        self._serving = Serving(serve, self._outbox, note, seconds=seconds, limit=limit)
+        self._serving = Serving(serve, self._outbox, note, seconds=seconds, bounds=bounds or {}, limit=limit)
         self._ids = count(1)
         self._calls: dict[Id, asyncio.Future[Any]] = {}
         self._closed, self._closing = asyncio.Event(), closing
 
-    async def call(self, method: str, params: Mapping[str, Any], *, within: float) -> Any:
+    async def call(self, method: str, params: Mapping[str, Any], timeout: float) -> Any:  # noqa: ASYNC109  (its own)
         """What the peer answers.
 
-        A caller that is cancelled, or that has no answer ``within`` so many seconds, tells the peer to give it up.
+        A caller that is cancelled, or whose ``timeout`` in seconds is over, tells the peer to give it up.
 
         Raises:
             RpcError: the peer answered with an error, or the call does not fit into a frame.
@@ -71,12 +73,12 @@ class Connection:
         """
         number, answer = next(self._ids), asyncio.get_running_loop().create_future()
         try:
-            async with asyncio.timeout(within):
+            async with asyncio.timeout(timeout):
                 await self._send(wire.request(number, method, params))
                 self._calls[number] = answer
                 return await answer
         except TimeoutError:
-            raise DeadlineError(method, within) from None
+            raise DeadlineError(method, timeout) from None
         finally:
             if self._calls.pop(number, None) is not None:
                 self.notify(CANCEL, {"id": number})

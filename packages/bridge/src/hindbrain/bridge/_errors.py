@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from enum import IntEnum
-from typing import Any
+from typing import Any, Final
 
 
 class Rpc(IntEnum):
@@ -27,6 +27,23 @@ class Rpc(IntEnum):
     TOO_LARGE = -32803
     PROTOCOL = -32804
     BRANCH_MOVED = -32805
+
+
+_WORDS: Final = {
+    "params": Rpc.PARAMS,
+    "bad-params": Rpc.PARAMS,
+    "cancelled": Rpc.CANCELLED,
+    "too-late": Rpc.TOO_LATE,
+    "unknown-session": Rpc.UNKNOWN_SESSION,
+    "frame-too-large": Rpc.TOO_LARGE,
+    "branch-moved": Rpc.BRANCH_MOVED,
+}
+"""Stable codes of our errors that have a number of their own; for the others it is `Rpc.FAILED`."""
+
+
+def word(number: int) -> str:
+    """The stable code for a number that came without one."""
+    return next((code for code, known in _WORDS.items() if known == number), "remote")
 
 
 class BridgeError(Exception):
@@ -90,7 +107,8 @@ def explain(error: BaseException, method: str) -> RpcError:
         return error
     ours = getattr(sys.modules.get("hindbrain.contracts"), "HindbrainError", BridgeError)
     if isinstance(error, (ours, BridgeError)):
-        return RpcError(Rpc.FAILED, str(error), code=str(error.code))
+        code = str(error.code)
+        return RpcError(_WORDS.get(code, Rpc.FAILED), str(error), code=code)
     kind = type(error).__name__
     return RpcError(Rpc.INTERNAL, f"{method} failed inside hindbrain ({kind}); it was not done.", code="internal")
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
-from hindbrain.bridge._errors import Rpc, RpcError
+from hindbrain.bridge._errors import Rpc, RpcError, word
 
 Params: TypeAlias = dict[str, Any]
 Id: TypeAlias = int | str
@@ -92,10 +92,11 @@ def _error(value: object) -> RpcError:
     told = value if isinstance(value, dict) else {}
     number, message, data = told.get("code"), told.get("message"), told.get("data")
     data = data if isinstance(data, dict) else {}
+    number = number if isinstance(number, int) else int(Rpc.INTERNAL)
     return RpcError(
-        number if isinstance(number, int) else Rpc.INTERNAL,
+        number,
         message if isinstance(message, str) else "The other side failed and did not say why.",
-        code=str(data.get("code", "remote")),
+        code=str(data.get("code", word(number))),
         data=data,
     )
 

@@ -37,11 +37,11 @@ class Peer:
         """Use this connection from now on."""
         self._connection = connection
 
-    async def call(self, method: str, params: Mapping[str, Any], *, within: float) -> Any:
+    async def call(self, method: str, params: Mapping[str, Any], timeout: float) -> Any:  # noqa: ASYNC109  (its own)
         """Call the host; see `Connection.call`."""
         if self._connection is None:
             raise ConnectionLostError
-        return await self._connection.call(method, params, within=within)
+        return await self._connection.call(method, params, timeout)
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Tell the host something; where it cannot be told, it is not. See `Connection.notify`."""

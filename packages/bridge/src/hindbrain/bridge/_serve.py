@@ -11,7 +11,7 @@ from typing import Final
 from hindbrain.bridge._connection import Connection
 from hindbrain.bridge._peer import Peer
 from hindbrain.bridge._serving import within
-from hindbrain.bridge._sidecar import Load, Sidecar
+from hindbrain.bridge._sidecar import BOUNDS, Load, Sidecar
 from hindbrain.bridge._stdio import keep_alive, open_streams, take_stdio, watch_parent
 
 FINISH: Final = 0.3
@@ -38,7 +38,7 @@ def serve(surface_path: str | os.PathLike[str], load: Load, version: str) -> Non
 async def _main(sidecar: Sidecar, peer: Peer, descriptors: tuple[int, int]) -> None:
     loop, end_soon = asyncio.get_running_loop(), _Last()
     reader, writer = await open_streams(*descriptors)
-    connection = Connection(reader, writer, sidecar.serve, note=peer.note, closing=end_soon)
+    connection = Connection(reader, writer, sidecar.serve, note=peer.note, bounds=BOUNDS, closing=end_soon)
     peer.attach(connection)
 
     def parent_gone() -> None:

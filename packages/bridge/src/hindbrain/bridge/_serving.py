@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from hindbrain.bridge import _messages as wire
@@ -41,12 +41,15 @@ class Serving:
         outbox: where answers go.
         note: told of faults.
         seconds: the longest a handler may take before it is cancelled.
+        bounds: the same for methods that have another.
         limit: bytes of the longest frame.
     """
 
-    def __init__(self, serve: Serve, outbox: Outbox, note: Note, *, seconds: float, limit: int) -> None:
+    def __init__(
+        self, serve: Serve, outbox: Outbox, note: Note, *, seconds: float, bounds: Mapping[str, float], limit: int
+    ) -> None:
         self._serve, self._outbox, self._note = serve, outbox, note
-        self._seconds, self._limit = seconds, limit
+        self._seconds, self._bounds, self._limit = seconds, bounds, limit
         self._handlers: dict[Id, asyncio.Task[Any]] = {}
         self._answers: dict[Id, asyncio.Task[None]] = {}
         self._notices: asyncio.Queue[Notice] = asyncio.Queue(NOTICES)
@@ -121,13 +124,14 @@ class Serving:
     async def _carry_out(self, message: Request | Notice) -> Any:
         """The result, or the error that is the answer."""
         method = message.method
+        seconds = self._bounds.get(method, self._seconds)
         try:
-            async with asyncio.timeout(self._seconds) as bound:
+            async with asyncio.timeout(seconds) as bound:
                 return await self._serve(method, message.params)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001  (whatever a handler does, the connection stays)
-            late = RpcError(Rpc.TOO_LATE, f"{method} took more than {self._seconds:g} s.", code="too-late")
+            late = RpcError(Rpc.TOO_LATE, f"{method} took more than {seconds:g} s.", code="too-late")
             answer = late if bound.expired() else explain(error, method)
             self._note("failed", method=method, code=answer.code, kind=type(error).__name__, where=where(error))
             return answer

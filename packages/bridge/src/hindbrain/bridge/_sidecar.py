@@ -21,6 +21,9 @@ Load: TypeAlias = Callable[[Peer], Handlers | Awaitable[Handlers]]
 """Makes the application. Called in a worker thread; what it gives may be awaitable, and is then awaited in the loop."""
 
 SHUTDOWN: Final = "shutdown"
+PING: Final = "$/ping"
+BOUNDS: Final = {"command/run": 120.0}
+"""Seconds: a command may ask the user."""
 
 
 class Sidecar:
@@ -47,6 +50,8 @@ class Sidecar:
         """Carry out a method; what comes before the application is loaded waits for it."""
         if method == "initialize":
             return self._initialize(params)
+        if method == PING:
+            return {}
         if self._peer.hello:
             await self._loaded.wait()
         if self._refusal is not None:
