@@ -223,7 +223,7 @@ async def test_a_session_opened_at_a_place_finds_its_project_once(tmp_path: Path
     settings = merge([Layer(origin="test", values={"scope": {"projectId": "acme"}})])
     folder = tmp_path / "gone-later"
     folder.mkdir()
-    place = SessionPlace(host="omp", cwd=str(folder), file="/tmp/session.jsonl", lineage="s1")
+    place = SessionPlace(host="omp", cwd=str(folder), file="/tmp/session.jsonl", session_id="s1")
     session = await Session.open(InProcessHost(), InMemoryBackend(), settings, place)
     folder.rmdir()
     assert session.project.id == "acme"

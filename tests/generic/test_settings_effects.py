@@ -117,7 +117,7 @@ class Watched(InMemoryBackend):
 
 def opened(settings: Settings, backend: Watched, host: InProcessHost, clock: Callable[[], int], **more: Any) -> Session:
     config = memory_config(settings)
-    place = SessionPlace(host="pi", cwd="/repo", file="/sessions/s.jsonl", lineage="s1")
+    place = SessionPlace(host="pi", cwd="/repo", file="/sessions/s.jsonl", session_id="s1")
     return Session(
         host=host,
         backend=backend,

@@ -57,6 +57,11 @@ class DiskOutbox:
         self._tick: tuple[int, float] = _bounds(settings, "periodic")
         self._last: tuple[int, float] = _bounds(settings, "shutdown")
 
+    @property
+    def state(self) -> HostState:
+        """The state folder."""
+        return self._state
+
     async def new_entries(self, lineage: str, bank: str, branch: Branch) -> tuple[Entry, ...]:
         """See :class:`Outbox`."""
         return await self._state.new_entries(lineage, bank, branch)

@@ -19,7 +19,7 @@ from hindbrain.generic._open import SessionPlace, data_dir, find_project, name_s
 from hindbrain.generic._recall_files import DiskRecallFiles
 from hindbrain.generic._session import Session
 from hindbrain.memory import SessionIdentity, session_key
-from hindbrain.memory.sessions import SessionFileError, names_of, raw_messages, read_session
+from hindbrain.memory.sessions import SessionFileError, names_of, names_of_new, raw_messages, read_session
 from hindbrain.store import HostState
 
 
@@ -91,6 +91,8 @@ async def _take_over(state: HostState, place: SessionPlace, session: Session) ->
 async def _identity(state: HostState, place: SessionPlace, origin: str) -> SessionIdentity:
     identity = name_session(place, origin)
     names = await asyncio.to_thread(names_of, place.file) if place.file else None
+    if names is None and place.session_id is not None:
+        names = await asyncio.to_thread(names_of_new, place.session_id, place.parent)
     if names is None:
         return identity
     key = await state.document_key(names.lineage, names.session_id, identity.key)

@@ -24,12 +24,17 @@ class SettingsError(HindbrainError):
 
 @frozen(kw_only=True)
 class SessionPlace:
-    """Where a session lives. ``file`` is None for an ephemeral session; ``lineage`` the host's own session id."""
+    """Where a session lives.
+
+    ``file`` is None for an ephemeral session. ``session_id`` is the host's own id and ``parent`` the path or id of what
+    the session was forked from: hosts know both before the file is there.
+    """
 
     host: str
     cwd: str
     file: str | None = None
-    lineage: str | None = None
+    session_id: str | None = None
+    parent: str | None = None
 
 
 def token_policy(ref: str | None) -> TokenPolicy:
@@ -145,4 +150,4 @@ def name_session(place: SessionPlace, origin: str) -> SessionIdentity:
     token = place.file or f"ephemeral:{place.cwd}:{uuid.uuid4()}"
     key = session_key(token)
     label = Path(place.file).name if place.file else "ephemeral session"
-    return SessionIdentity(host=place.host, key=key, lineage=place.lineage or key, label=label, origin=origin)
+    return SessionIdentity(host=place.host, key=key, lineage=place.session_id or key, label=label, origin=origin)

@@ -129,7 +129,7 @@ class Replay:
         header = recorded.header
         cwd = (header.cwd if header else None) or str(self._path.parent)
         name = (header.host if header else None) or "pi"
-        place = SessionPlace(host=name, cwd=cwd, file=str(self._path), lineage=header.id if header else None)
+        place = SessionPlace(host=name, cwd=cwd, file=str(self._path), session_id=header.id if header else None)
         outbox = MemoryOutbox(self._backend, gives_up=True)
         session = await Session.open(host, self._backend, self._settings, place, outbox=outbox)
         self.report.host, self.report.project, self.report.bank = name, session.project.id, session.bank

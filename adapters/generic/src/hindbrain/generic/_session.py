@@ -93,6 +93,7 @@ class Session:
             backend, self._scopes, self._recall_config, project, clock, on_ask=lambda: self._now(MemoryStatus.RECALLING)
         )
         self._status = MemoryStatus.IDLE
+        self._last_patch: ContextPatch | None = None
         self._clock = clock
         self._telemetry = Telemetry(host, on_event)
         self._recall_files = recall_files or NoRecallFiles()
@@ -176,6 +177,16 @@ class Session:
         return project_bank(self._config, self._project)
 
     @property
+    def outbox(self) -> Outbox:
+        """Where turns wait."""
+        return self._outbox
+
+    @property
+    def last_patch(self) -> ContextPatch | None:
+        """What the last call of :meth:`context` came to."""
+        return self._last_patch
+
+    @property
     def explicit(self) -> Explicit:
         """Retain and forget what somebody asks for, whatever the mode. Unlike the rest of a session they raise."""
         return self._explicit
@@ -216,6 +227,7 @@ class Session:
         if abort is not None and abort.is_set():
             patch = ContextPatch(skipped="aborted")
         self._now(status_of(patch))
+        self._last_patch = patch
         span = self._span(started)
         await self._telemetry.tell(recall_events(patch, self._scopes, self._recall_config, span, new_id))
         return patch
@@ -241,15 +253,17 @@ class Session:
         """
         return await self._asker.ask(question, bank=bank)
 
-    async def settled(self) -> SettledTurn:
+    async def settled(self, *, send: bool = True) -> SettledTurn:
         """Keep what is new on the branch in the outbox, and send what waits.
+
+        A host that waits for this leaves ``send`` out and calls :meth:`send` when it has time.
 
         The entries count as retained once their job is kept; the job itself is tried again, under the same operation
         id, until the backend takes it. What the user kept out is passed over for good.
         """
         started = self._clock()
         try:
-            turn = await self._settle()
+            turn = await self._settle(send=send)
         except Exception as error:  # noqa: BLE001  (the border to the host: nothing of ours may break a turn)
             await self._warn(f"The turn could not be retained ({type(error).__name__}); it is tried again at the next.")
             turn = SettledTurn(skipped="error")
@@ -257,14 +271,14 @@ class Session:
         await self._telemetry.tell([retain_event(turn, self._span(started))])
         return turn
 
-    async def _settle(self) -> SettledTurn:
+    async def _settle(self, *, send: bool) -> SettledTurn:
         if not self._config.enabled:
             return SettledTurn(skipped="disabled")
         for problem in self._identity.observation_scopes(self._config, self._project, self.bank).problems:
             await self._warn(f"{problem} See `hindbrain doctor`.")
         async with self._keeping:
             kept = await self._retainer.settle(await self._host.branch())
-        flush = await self._flush(self._outbox.flush)
+        flush = await self.send() if send else Flush()
         reason = "disabled" if kept.passed_over else "nothing-new"
         return SettledTurn(
             jobs=kept.jobs, passed_over=kept.passed_over, flush=flush, skipped=None if kept.jobs else reason
@@ -272,6 +286,10 @@ class Session:
 
     def _span(self, started: int) -> Span:
         return Span(session_id=self._identity.key, context_id=new_id(), started_at=started, ended_at=self._clock())
+
+    async def send(self) -> Flush:
+        """Send all that waits. What is not taken is told to the user, and waits on."""
+        return await self._flush(self._outbox.flush)
 
     async def tick(self) -> Flush:
         """Send a little of what waits; nothing is done where something is being sent. For the host's timer."""

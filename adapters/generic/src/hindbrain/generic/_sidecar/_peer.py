@@ -14,14 +14,14 @@ class Peer(Protocol):
     Source: docs/protocol.md.
     """
 
-    async def call(self, method: str, params: Mapping[str, JsonValue], *, within: float) -> JsonValue:
-        """Ask the host; ``within`` is in seconds.
+    async def call(self, method: str, params: Mapping[str, JsonValue], timeout: float) -> JsonValue:  # noqa: ASYNC109  (the bridge's)
+        """Ask the host; ``timeout`` is in seconds.
 
         Raises:
             Exception: the host refused, did not answer in time, or is gone.
         """
         ...
 
-    def notify(self, method: str, params: Mapping[str, JsonValue]) -> None:
-        """Tell the host; nobody waits for it, and it does not fail."""
+    def notify(self, method: str, params: Mapping[str, JsonValue]) -> object:
+        """Tell the host; nobody waits for it, and it may be lost."""
         ...

@@ -4,7 +4,7 @@ from hindbrain.memory.sessions._errors import SessionFileError, Unreadable
 from hindbrain.memory.sessions._lineage import SessionNames, names_of, names_of_new
 from hindbrain.memory.sessions._lines import MAX_LINE
 from hindbrain.memory.sessions._raw import raw_messages
-from hindbrain.memory.sessions._reader import SessionReader, iter_session, parse_entries, read_session
+from hindbrain.memory.sessions._reader import SessionReader, iter_session, parse_entries, parse_message, read_session
 from hindbrain.memory.sessions._values import (
     HostName,
     Item,
@@ -32,6 +32,7 @@ __all__ = [
     "names_of",
     "names_of_new",
     "parse_entries",
+    "parse_message",
     "raw_messages",
     "read_session",
 ]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 
-from hindbrain.contracts import Entry
+from hindbrain.contracts import Entry, JsonValue, Message
 from hindbrain.memory.sessions._errors import SessionFileError, Unreadable
 from hindbrain.memory.sessions._lines import LineSplitter, Run
 from hindbrain.memory.sessions._parser import SessionParser
@@ -39,6 +40,12 @@ def parse_entries(lines: bytes) -> tuple[Entry, ...]:
     parser, splitter = SessionParser(header=SessionHeader(id="")), LineSplitter()
     items = [*parser.feed(splitter.feed(lines)), *parser.feed(splitter.rest())]
     return tuple(item for item in items if isinstance(item, Entry))
+
+
+def parse_message(raw: Mapping[str, JsonValue]) -> Message | None:
+    """A message as a host spells it, outside of any entry; None where it is none."""
+    line = json.dumps({"type": "message", "id": "0", "message": raw}).encode()
+    return next((entry.message for entry in parse_entries(line)), None)
 
 
 def iter_session(path: str | os.PathLike[str]) -> Iterator[tuple[Item, int]]:

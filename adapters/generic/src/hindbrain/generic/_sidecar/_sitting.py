@@ -1,0 +1,159 @@
+"""One session of the host, from the moment it is opened until it is closed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+
+from hindbrain.contracts import HindbrainError, JsonValue, Message
+from hindbrain.generic._config import Settings
+from hindbrain.generic._doctor import examine
+from hindbrain.generic._live import live_session
+from hindbrain.generic._open import SessionPlace
+from hindbrain.generic._session import Session
+from hindbrain.generic._sidecar._footer import found, kept
+from hindbrain.generic._sidecar._host import PeerHost
+from hindbrain.generic._sidecar._params import Context, Open, Settled
+from hindbrain.generic._sidecar._peer import Peer
+from hindbrain.memory import NoProjectError
+from hindbrain.memory.sessions import parse_message
+
+LoadSettings = Callable[[str], Awaitable[Settings]]
+"""The effective settings for a working directory."""
+
+
+class Sitting:
+    """Opens the session's memory when it is first needed, in a task of its own, which also closes it.
+
+    Args:
+        peer: the host.
+        host: its name.
+        opened: what it said of the session.
+        settings: looks the settings up.
+    """
+
+    def __init__(self, peer: Peer, host: str, opened: Open, settings: LoadSettings) -> None:
+        self.host = PeerHost(peer, opened.session)
+        self.opened = opened
+        self.settings: Settings | None = None
+        self._name = host
+        self._load = settings
+        self._session: asyncio.Future[Session | None] | None = None
+        self._life: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
+        self._sending: set[asyncio.Task[None]] = set()
+        self._unsettled = False
+
+    async def session(self) -> Session | None:
+        """The session with its memory; None where there is none here, which the user has been told where it matters."""
+        if self._session is None:
+            self._session = asyncio.get_running_loop().create_future()
+            self._life = asyncio.create_task(self._live(self._session))
+        return await asyncio.shield(self._session)
+
+    async def context(self, asked: Context) -> dict[str, JsonValue]:
+        """The block for this model call, as the host is to place it; empty where there is none."""
+        session = await self.session()
+        if session is None:
+            return {}
+        self._at(asked.file, asked.leaf)
+        self._unsettled = True
+        with contextlib.suppress(Exception):  # what the host sent along is enough to ask with
+            await self.host.look()
+        self.host.status("recalling")
+        try:
+            patch = await session.context(_with_last(self.host.view.messages, asked.user))
+        except asyncio.CancelledError:
+            self.host.status(None)
+            raise
+        self.host.status(found(patch))
+        return {patch.position: patch.text} if patch.text else {}
+
+    async def settled(self, told: Settled) -> dict[str, JsonValue]:
+        """Keep the turn, durably, and send it in the background. A run that was broken off waits for the next one."""
+        session = await self.session()
+        self._at(told.file, told.leaf)
+        if session is None or told.outcome == "aborted":
+            return {}
+        turn = await session.settled(send=False)
+        self._unsettled = False
+        self.host.status(kept(turn))
+        if turn.jobs:
+            self._send(session)
+        return {}
+
+    async def close(self) -> None:
+        """Keep what is not kept yet, send a little, and let go of all files."""
+        if self._session is None or self._life is None:
+            return
+        session = await self.session()
+        if session is not None and self._unsettled:
+            await session.settled(send=False)
+        self._over.set()
+        for task in self._sending:
+            task.cancel()
+        await self._life
+        self.host.status(None)
+
+    def is_of(self, opened: Open) -> bool:
+        """Whether these are the same session still: one that lies elsewhere has another project or past."""
+        mine = self.opened
+        return (mine.cwd, mine.file, mine.parent) == (opened.cwd, opened.file, opened.parent)
+
+    async def doctor(self) -> list[str]:
+        """What `hindbrain doctor` says of this session's place, a line each."""
+        session = await self.session()
+        if session is None or self.settings is None:
+            return ["Memory is off in this session."]
+        found = await examine(self.settings, online=False)
+        return [f"{each.level:8s} {each.check}: {each.text} {each.advice}".rstrip() for each in found]
+
+    def _at(self, file: str | None, leaf: str | None) -> None:
+        self.host.file, self.host.leaf = file, leaf
+
+    def _send(self, session: Session) -> None:
+        task = asyncio.create_task(self._sent(session))
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
+
+    async def _sent(self, session: Session) -> None:
+        flush = await session.send()
+        self.host.status(f"{flush.waiting} queued" if flush.waiting else "retained")
+
+    async def _live(self, ready: asyncio.Future[Session | None]) -> None:
+        opened = self.opened
+        place = SessionPlace(
+            host=self._name, cwd=opened.cwd, file=opened.file, session_id=opened.session, parent=opened.parent
+        )
+        try:
+            self.settings = await self._load(opened.cwd)
+            async with live_session(self.host, self.settings, place) as session:
+                ready.set_result(session)
+                await self._over.wait()
+        except NoProjectError:
+            _settle(ready)
+        except HindbrainError as error:
+            _settle(ready)
+            await self._tell(f"Memory is off in this session: {error} {error.next_step or ''}".rstrip())
+        except Exception as error:  # noqa: BLE001  (the border to the host: a broken memory breaks no session)
+            _settle(ready)
+            await self._tell(f"Memory is off in this session ({type(error).__name__}). See `hindbrain doctor`.")
+
+    async def _tell(self, text: str) -> None:
+        with contextlib.suppress(Exception):  # a host that shows nothing has heard nothing
+            await self.host.notify(text, "warning")
+
+
+def _settle(ready: asyncio.Future[Session | None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+def _with_last(messages: Sequence[Message], user: JsonValue) -> Sequence[Message]:
+    """The messages, and the user's newest one where the host has not put it on the branch yet."""
+    newest = parse_message(user) if isinstance(user, dict) else None
+    if newest is None:
+        return messages
+    last = next((each for each in reversed(messages) if each.role == "user"), None)
+    return messages if last == newest else [*messages, newest]
