@@ -117,10 +117,10 @@ def test_every_public_name_of_a_door_has_a_docstring(package: Path) -> None:
 def test_no_module_reads_the_environment_outside_the_command_line(package: Path) -> None:
     """Settings are values (architecture, rule 3).
 
-    A key is read where it is used, and looked for by the doctor; git is started without the variables that name another
+    A key is read where it is used; git is started without the variables that name another
     repository.
     """
-    allowed = {"client/_tokens.py", "generic/_cli/_run.py", "generic/_doctor.py", "memory/_checkout.py"}
+    allowed = {"client/_tokens.py", "generic/_cli/_run.py", "memory/_checkout.py"}
     readers = {
         path.relative_to(package / "src/hindbrain").as_posix()
         for path in modules(package)

@@ -98,7 +98,8 @@ def origin_of(settings: Settings) -> str:
     return Endpoint.parse(settings["hindsight.baseUrl"]).url
 
 
-def _embedder(settings: Settings) -> OpenAIEmbedder | None:
+def open_embedder(settings: Settings) -> OpenAIEmbedder | None:
+    """The embedder of the banks on this machine, None where the settings name none. The caller closes it."""
     if not (settings["embedder.baseUrl"] and settings["embedder.model"]):
         return None
     return OpenAIEmbedder(
@@ -119,7 +120,7 @@ async def open_backend(settings: Settings) -> AsyncIterator[Backend]:
     if settings["backend"] == "local":
         from hindbrain.store import EmbeddedBackend
 
-        embedder = _embedder(settings)
+        embedder = open_embedder(settings)
         backend: Backend = EmbeddedBackend(data_dir(settings) / "banks", embedder=embedder)
     else:
         from hindbrain.client import ClientConfig, HindsightClient

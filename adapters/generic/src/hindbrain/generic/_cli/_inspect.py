@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.metadata
+from pathlib import Path
 
 import attrs
 
-from hindbrain.generic._cli._run import Options, finish, run
+from hindbrain.generic._cli._run import Options, finish, places, run
 from hindbrain.generic._config import Settings
 from hindbrain.generic._doctor import examine
 from hindbrain.generic._envelope import Envelope, Exit
@@ -26,18 +27,25 @@ def show_versions(*, as_json: bool) -> None:
     finish(Envelope(command="version", data={"versions": found}, text=text), Options(as_json=as_json))
 
 
-def doctor(options: Options, *, online: bool) -> None:
+def doctor(options: Options, *, online: bool, host: str, state_dir: str | None) -> None:
     """Examine the set-up."""
 
     async def work(settings: Settings) -> Envelope:
-        findings = await examine(settings, online=online)
-        bad = any(finding.level == "problem" for finding in findings)
-        lines = [f"{f.level:8s} {f.check:9s} {f.text}{f'  → {f.advice}' if f.advice else ''}" for f in findings]
+        folder = None if state_dir is None else Path(state_dir)
+        found = await examine(settings, online=online, places=places(options), host=host, state_dir=folder)
+        counts = {level: sum(each.level == level for each in found) for level in ("problem", "warning")}
+        lines = [f"{f.level:8s} {f.check:13s} {f.text}{f'  → {f.advice}' if f.advice else ''}" for f in found]
+        lines.append(f"problems: {counts['problem']}, warnings: {counts['warning']}")
         return Envelope(
             command="doctor",
-            data={"findings": [attrs.asdict(f) for f in findings], "versions": versions()},
+            data={
+                "findings": [attrs.asdict(each, recurse=False) for each in found],
+                "problems": counts["problem"],
+                "warnings": counts["warning"],
+                "versions": versions(),
+            },
             text="\n".join(lines),
-            exit=Exit.FAILED if bad else Exit.OK,
+            exit=Exit.FAILED if counts["problem"] else Exit.OK,
         )
 
     run("doctor", options, work)
