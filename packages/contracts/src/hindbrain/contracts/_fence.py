@@ -107,6 +107,8 @@ _SKELETON = _Skeleton()
 
 
 def _one_line(text: str) -> str:
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip(" ")
     return re.sub(" +", " ", text.translate(_ONE_LINE)).strip(" ")
 
 

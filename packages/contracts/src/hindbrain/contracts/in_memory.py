@@ -41,6 +41,15 @@ class _Document:
 class _Bank:
     documents: dict[str, _Document] = field(factory=dict)
     operations: dict[str, Operation] = field(factory=dict)
+    candidates: tuple[tuple[Fact, frozenset[str]], ...] | None = None
+    """All that can be found, each with its words; None where documents changed since it was made."""
+
+    def searchable(self) -> tuple[tuple[Fact, frozenset[str]], ...]:
+        """Observations, then facts, each with its words."""
+        if self.candidates is None:
+            every = (*self.observations(), *self.facts())
+            self.candidates = tuple((fact, frozenset(terms(fact.text))) for fact in every)
+        return self.candidates
 
     def facts(self) -> Iterator[Fact]:
         for document in self.documents.values():
@@ -124,7 +133,8 @@ class InMemoryBackend:
         check_bank(bank)
         check_document_id(document_id)
         self._check_open()
-        gone = self._banks.get(bank, _Bank()).documents.pop(document_id, None)
+        home = self._banks.get(bank, _Bank())
+        gone, home.candidates = home.documents.pop(document_id, None), None
         return Deleted(found=gone is not None, facts=len(gone.facts) if gone else 0)
 
     async def close(self) -> None:
@@ -155,6 +165,7 @@ class InMemoryBackend:
             for number, piece in enumerate(cut(item.content), start=len(older))
         )
         home.documents[item.document_id] = _Document(older + newer, item.observation_scopes)
+        home.candidates = None
         return len(newer)
 
 
@@ -162,20 +173,21 @@ def _id(*parts: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, "\x1f".join(parts)))
 
 
-def _ranked(home: _Bank, query: RecallQuery) -> list[Fact]:
+def _ranked(home: _Bank, query: RecallQuery) -> Iterator[Fact]:
     asked = terms(query.text)
     floors = query.min_scores
     least = max(floors.final or 0.0, floors.keyword or 0.0) if floors else 0.0
-    found: list[Fact] = []
-    for fact in (*home.observations(), *home.facts()):
-        score = len(asked & terms(fact.text)) / max(len(asked), 1)
-        wanted = (query.types is None or fact.type in query.types) and groups_match(query.filter, fact.tags)
-        if wanted and score > 0 and score >= least:
-            found.append(evolve(fact, scores=Scores(final=score, keyword=score)))
+    found: list[tuple[float, Fact]] = []
+    for fact, words in home.searchable():
+        score = len(asked & words) / max(len(asked), 1)
+        wanted = score > 0 and score >= least and (query.types is None or fact.type in query.types)
+        if wanted and groups_match(query.filter, fact.tags):
+            found.append((score, fact))
     if query.prefer_observations:
-        covered = {i for fact in found for i in fact.source_fact_ids}
-        found = [fact for fact in found if fact.id not in covered]
-    return sorted(found, key=lambda fact: -(fact.scores.final or 0.0))
+        covered = {i for _, fact in found for i in fact.source_fact_ids}
+        found = [(score, fact) for score, fact in found if fact.id not in covered]
+    for score, fact in sorted(found, key=lambda each: -each[0]):
+        yield evolve(fact, scores=Scores(final=score, keyword=score))
 
 
 def _within(facts: Iterable[Fact], tokens: int) -> tuple[Fact, ...]:
