@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hindbrain.client import HindsightClient
+from hindbrain.client import ClientConfig, HindsightClient
 from hindbrain.contracts import Endpoint, Fact, FactType, Message, NoAuth, Recall, RecallQuery, TextPart
 from hindbrain.contracts.in_memory import InMemoryBackend
 from hindbrain.generic import InProcessHost, Layer, MemoryStatus, Session, memory_config, merge
@@ -60,7 +60,7 @@ async def server() -> AsyncIterator[Server]:
 
 @asynccontextmanager
 async def opened(server: Server, **settings: Any) -> AsyncIterator[Session]:
-    client = HindsightClient(Endpoint.parse(f"http://127.0.0.1:{server.port}"), NoAuth())
+    client = HindsightClient(Endpoint.parse(f"http://127.0.0.1:{server.port}"), NoAuth(), ClientConfig(deadline=60))
     config = memory_config(merge([Layer(origin="test", values={**BANKS, **settings})]))
     yield Session(host=InProcessHost(), backend=client, config=config, project=PROJECT, identity=IDENTITY)
     await client.close()
@@ -115,11 +115,12 @@ async def test_a_moment_to_look_back_from_is_sent_as_it_stands(server: Server) -
 
 
 @pytest.mark.req("S0-abort-001", "S0-abort-003")
+@pytest.mark.timeout(25)  # without the abort the deadline of recall would close it, five seconds later
 @pytest.mark.parametrize("give_up", [asyncio.Event.set, None], ids=["signal", "cancelled"])
 async def test_an_abort_closes_the_connection(server: Server, give_up: Callable[[asyncio.Event], None] | None) -> None:
     server.silent = True
     abort = asyncio.Event()
-    async with opened(server, banks=BANKS["banks"][:1]) as session:
+    async with opened(server, banks=BANKS["banks"][:1], recall={"deadlineMs": 30_000}) as session:
         task = asyncio.create_task(session.context(QUESTION, abort=abort))
         await server.arrived.wait()
         assert session.status.value == "recalling"

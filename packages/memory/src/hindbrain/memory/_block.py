@@ -70,10 +70,12 @@ def _evidence(fact: Fact, sources: Mapping[str, Fact], room: _Room) -> list[str]
 
 def _shown(facts: Iterable[Fact], room: _Room) -> Iterator[tuple[Fact, str]]:
     """The facts that fit, with their lines. The best is shown in any case, cut where it alone is too long."""
-    for number, fact in enumerate(facts):
-        line = neutralise(fact.text)
-        if room.takes(line) or (number == 0 and (line := room.cut(line))):
+    visible = ((fact, line) for fact in facts if (line := neutralise(fact.text)))
+    for number, (fact, line) in enumerate(visible):
+        if room.takes(line):
             yield fact, line
+        elif number == 0 and (start := room.cut(line)):
+            yield fact, start
 
 
 def render_block(
@@ -97,9 +99,10 @@ def render_block(
     lines: list[str] = []
     evidence = _Room(evidence_tokens)
     for bank in dict.fromkeys(v.bank for v in verdicts if v.kept):
-        lines.append(f"Bank: {bank}")
         facts = (verdict.fact for verdict in verdicts if verdict.bank == bank and verdict.kept)
-        for fact, line in _shown(facts, _Room((budgets or {}).get(bank))):
+        shown = list(_shown(facts, _Room((budgets or {}).get(bank))))
+        lines.extend([f"Bank: {bank}"] if shown else [])
+        for fact, line in shown:
             items.append(InjectedItem(number=len(items) + 1, bank=bank, fact=fact))
             lines.append(f"{len(items)}. {line}")
             if sources is not None:
