@@ -30,7 +30,9 @@ class Exit(IntEnum):
 
 
 _UNREACHABLE = frozenset({"network", "timeout", "store-busy", "store-unavailable"})
-_CONFIG = frozenset({"config", "invalid-value", "unauthorized", "wrong-endpoint", "no-project", "session-record-value"})
+_CONFIG = frozenset(
+    {"config", "invalid-value", "unauthorized", "wrong-endpoint", "no-project", "session-record-value", "no-such-host"}
+)
 
 
 def exit_for(code: str) -> Exit:

@@ -11,6 +11,7 @@ import click
 from hindbrain.generic._cli._common import EPILOG, as_text, common, options_of
 from hindbrain.generic._cli._governance_group import mode, opt_out, tag
 from hindbrain.generic._cli._import_command import import_
+from hindbrain.generic._cli._install_group import hosts, install, uninstall
 from hindbrain.generic._cli._queue_group import of_host, queue
 from hindbrain.generic._cli._settings_group import config, trust, untrust
 from hindbrain.generic._cli._usage import JSON, Commands
@@ -154,6 +155,6 @@ def doctor(online: bool, host: str, state_dir: str | None, **kwargs: Any) -> Non
     command(options_of(kwargs), online=online, host=host, state_dir=state_dir)
 
 
-for command in (config, trust, untrust, queue, import_, mode, opt_out, tag):
+for command in (config, trust, untrust, queue, import_, mode, opt_out, tag, install, uninstall, hosts):
     main.add_command(command)
 main.add_command(forget, "delete")
