@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from hindbrain.contracts import Backend, Branch, Entry, JsonValue, RetainJob
-from hindbrain.store._cursors import Cursor, Cursors, Move, legacy_fingerprint, move, new_entries
+from hindbrain.store._cursors import Cursor, Cursors, Fingerprints, Move, legacy_fingerprint, move, new_entries
 from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
 from hindbrain.store._flush import Flusher, FlushPolicy, Gate
 from hindbrain.store._last_recall import LastRecall, place_of
@@ -57,6 +57,7 @@ class HostState:
         self._cursors = cursors
         self._jobs = AsyncQueue(queue, worker)
         self._at: dict[tuple[str, str], Cursor] = {}
+        self._prints = Fingerprints()
         self.queue = queue
         self.records = records
         self.receipts = receipts
@@ -133,11 +134,11 @@ class HostState:
 
     async def new_entries(self, lineage: str, bank: str, branch: Branch) -> tuple[Entry, ...]:
         """The messages of the branch that were never kept for this bank."""
-        return new_entries(branch, await self._cursor(lineage, bank))
+        return new_entries(branch, await self._cursor(lineage, bank), self._prints)
 
     async def plan(self, lineage: str, bank: str, branch: Branch, entries: tuple[Entry, ...]) -> Move | None:
         """The cursor's move over these entries, for the job to carry."""
-        return move(await self._cursor(lineage, bank), branch, entries)
+        return move(await self._cursor(lineage, bank), branch, entries, self._prints)
 
     async def keep(self, lineage: str, bank: str, moved: Move, job: RetainJob | None) -> None:
         """Keep the job durably, and only then count its entries.

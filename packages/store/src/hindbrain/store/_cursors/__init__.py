@@ -7,6 +7,7 @@ from hindbrain.store._cursors._errors import CursorsNewerError
 from hindbrain.store._cursors._file import Cursors
 from hindbrain.store._cursors._fingerprint import fingerprint, fold, legacy_fingerprint
 from hindbrain.store._cursors._migrate import OldSession, adopted, old_sessions
+from hindbrain.store._cursors._prints import Fingerprints
 from hindbrain.store._cursors._replay import replay
 from hindbrain.store._cursors._view import CursorState, look_at_cursors
 
@@ -18,6 +19,7 @@ __all__ = [
     "CursorState",
     "Cursors",
     "CursorsNewerError",
+    "Fingerprints",
     "Head",
     "Identity",
     "Lineage",

@@ -12,17 +12,20 @@ from hindbrain.store._cursors._anchor import history
 from hindbrain.store._cursors._cursor import TAIL, Cursor, Head, Identity
 from hindbrain.store._cursors._fingerprint import fingerprint, fold
 from hindbrain.store._cursors._look import Sight, look
+from hindbrain.store._cursors._prints import Print
 
 
-def new_entries(branch: Branch, cursor: Cursor) -> tuple[Entry, ...]:
+def new_entries(branch: Branch, cursor: Cursor, prints: Print = fingerprint) -> tuple[Entry, ...]:
     """The messages of the branch that were never retained, in its order: edits first, they lie before what is new.
 
     An entry without a message (a compaction, a label, a ledger's record) has nothing to retain and never counts. The
     branch may hold one run's entries only. Cost: the new entries and at most the 200 of the tail.
 
+    ``prints`` gives fingerprints; pass :class:`Fingerprints` where the same entries are looked at again and again.
+
     Source: decisions.md, "Durability" (cursors); seed "Automatic retain"; spec/memory.md section 19, 3a and 3b.
     """
-    sight = look(branch, cursor)
+    sight = look(branch, cursor, prints)
     return (*sight.edits, *sight.fresh)
 
 
@@ -54,20 +57,20 @@ class Move:
         )
 
 
-def move(cursor: Cursor, branch: Branch, entries: Iterable[Entry]) -> Move | None:
+def move(cursor: Cursor, branch: Branch, entries: Iterable[Entry], prints: Print = fingerprint) -> Move | None:
     """Move over the ``entries`` that are retained now; None where none of them is new.
 
     They are counted up to the first new message that is not among them: what lies behind a gap is offered again, and
     the gap is never passed. Their content is taken as given, whatever the branch says by now.
     """
-    sight = look(branch, cursor)
+    sight = look(branch, cursor, prints)
     given = {entry.id: entry for entry in entries}
     taken = [given[entry.id] for entry in takewhile(lambda each: each.id in given, sight.fresh)]
     edits = [given[entry.id] for entry in sight.edits if entry.id in given]
     if not taken and not edits:
         return None
-    identities = tuple(Identity(entry.id, fingerprint(entry)) for entry in (*edits, *taken))
-    head = _head(sight, branch, taken, changed=bool(edits))
+    identities = tuple(Identity(entry.id, prints(entry)) for entry in (*edits, *taken))
+    head = _head(sight, branch, taken, prints, changed=bool(edits))
     moved = sight.cursor.with_head(head, after_id=sight.anchor).with_tail(identities)
     return Move(moved, head, identities[0].entry_id, sight.anchor, identities)
 
@@ -78,12 +81,12 @@ def advance(cursor: Cursor, branch: Branch, entries: Iterable[Entry]) -> Cursor:
     return cursor if moved is None else moved.cursor
 
 
-def _head(sight: Sight, branch: Branch, taken: Sequence[Entry], *, changed: bool) -> Head:
+def _head(sight: Sight, branch: Branch, taken: Sequence[Entry], prints: Print, *, changed: bool) -> Head:
     last_id = taken[-1].id if taken else sight.anchor or ""
     before = next((head for head in sight.cursor.heads if head.last_id == sight.anchor), None)
-    prints = [fingerprint(entry) for entry in taken]
+    new = [prints(entry) for entry in taken]
     if before is not None and before.count and not changed:
-        return Head(last_id, fold(prints, before.chain), before.count + len(prints))
+        return Head(last_id, fold(new, before.chain), before.count + len(new))
     if (messages := history(branch, last_id)) is not None:
-        return Head(last_id, fold(map(fingerprint, messages)), len(messages))
-    return Head(last_id, fold(prints, before.chain if before else ""), 0)
+        return Head(last_id, fold(map(prints, messages)), len(messages))
+    return Head(last_id, fold(new, before.chain if before else ""), 0)

@@ -14,6 +14,7 @@ from hindbrain.contracts import Branch, Entry
 from hindbrain.store._cursors._anchor import reanchored
 from hindbrain.store._cursors._cursor import TAIL, Cursor, is_position, mark
 from hindbrain.store._cursors._fingerprint import fingerprint
+from hindbrain.store._cursors._prints import Print
 
 
 @frozen
@@ -41,23 +42,23 @@ def back(branch: Branch, start: str | None) -> Iterator[Entry]:
         start = entry.parent_id
 
 
-def look(branch: Branch, cursor: Cursor) -> Sight:
+def look(branch: Branch, cursor: Cursor, prints: Print = fingerprint) -> Sight:
     """See what of the branch is not retained."""
-    sight = _look(branch, cursor)
+    sight = _look(branch, cursor, prints)
     if sight.anchor is None and sight.fresh:
         moved = reanchored(branch, cursor)
         if moved is not cursor:
-            return _look(branch, moved)
+            return _look(branch, moved, prints)
     return sight
 
 
-def _look(branch: Branch, cursor: Cursor) -> Sight:
+def _look(branch: Branch, cursor: Cursor, prints: Print) -> Sight:
     contents = cursor.contents()
     heads = {head.last_id for head in cursor.heads}
     walked: list[Entry] = []
     for entry in back(branch, branch.leaf_id):
-        if _is_retained(entry, heads, contents):
-            edits = tuple(_edits(branch, entry.id, contents))
+        if _is_retained(entry, heads, contents, prints):
+            edits = tuple(_edits(branch, entry.id, contents, prints))
             return Sight(cursor, _messages(walked), edits, entry.id)
         walked.append(entry)
     before = walked[-1].parent_id if walked else None
@@ -67,9 +68,9 @@ def _look(branch: Branch, cursor: Cursor) -> Sight:
     return _below_the_tail(branch, cursor, walked)
 
 
-def _is_retained(entry: Entry, heads: set[str], contents: dict[str, set[str]]) -> bool:
+def _is_retained(entry: Entry, heads: set[str], contents: dict[str, set[str]], prints: Print) -> bool:
     if is_position(entry.id):
-        return entry.id in contents and fingerprint(entry) in contents[entry.id]
+        return entry.id in contents and prints(entry) in contents[entry.id]
     return entry.id in heads or entry.id in contents
 
 
@@ -77,7 +78,7 @@ def _messages(walked: list[Entry]) -> tuple[Entry, ...]:
     return tuple(entry for entry in reversed(walked) if entry.message is not None)
 
 
-def _edits(branch: Branch, anchor: str, contents: dict[str, set[str]]) -> list[Entry]:
+def _edits(branch: Branch, anchor: str, contents: dict[str, set[str]], prints: Print) -> list[Entry]:
     found: list[Entry] = []
     left = len(contents)
     messages = 0
@@ -89,7 +90,7 @@ def _edits(branch: Branch, anchor: str, contents: dict[str, set[str]]) -> list[E
         messages += 1
         if entry.id in contents:
             left -= 1
-            if fingerprint(entry) not in contents[entry.id]:
+            if prints(entry) not in contents[entry.id]:
                 found.append(entry)
     return found[::-1]
 
