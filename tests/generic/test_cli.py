@@ -126,6 +126,29 @@ def test_retain_recall_status_and_delete_work_on_one_fact(run: Run) -> None:
     assert "Fridays" not in gone.stdout
 
 
+def test_recall_asks_each_bank_that_a_session_reads_once_with_its_own_tags(run: Run) -> None:
+    slots = {"HINDBRAIN_BANKS_USER_BANK_ID": "me", "HINDBRAIN_BANKS_PROJECT_BANK_ID": "ours"}
+    for bank, text in (("me", "The port I like is 1."), ("ours", "The port of the project is 2.")):
+        assert run("retain", text, "--bank", bank, **slots).returncode == 0
+
+    def found(*args: str, **env: str) -> list[tuple[str, str]]:
+        facts = envelope(run("recall", "which port?", "--json", *args, **slots, **env))["data"]["facts"]
+        return [(fact["bank"], fact["text"][-2:]) for fact in facts]
+
+    assert found() == [("ours", "2."), ("me", "1.")]
+    assert found("--bank", "me") == [("me", "1.")]
+    assert found("--bank", "ours") == [("ours", "2.")]
+    elsewhere = {"HINDBRAIN_SCOPE_USER_SCOPE_TAGS": "source:elsewhere", "HINDBRAIN_SCOPE_PROJECT_ID": "elsewhere"}
+    assert found(**elsewhere) == []
+    assert found("--unscoped", "--bank", "me", **elsewhere) == [("me", "1.")] * 2
+
+
+def test_recall_of_a_server_that_is_away_says_so(run: Run) -> None:
+    done = run("recall", "x", "--backend", "hindsight", "--json", HINDSIGHT_API_URL="http://127.0.0.1:1")
+    assert done.returncode == 4
+    assert envelope(done)["error"]["code"] == "no-answer"
+
+
 def test_retain_reads_standard_input(run: Run) -> None:
     assert run("retain", "-", stdin="Tabs are forbidden.").returncode == 0
     assert "Tabs are forbidden." in run("recall", "tabs?").stdout

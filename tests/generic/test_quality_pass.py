@@ -8,7 +8,7 @@ import pytest
 
 from hindbrain.contracts import Deleted, Fact, Message, Recall, RecallQuery, Retained, RetainItem, Scores, TextPart
 from hindbrain.contracts.in_memory import InMemoryBackend
-from hindbrain.generic import ContextPatch, InProcessHost, Layer, Session, memory_config, merge
+from hindbrain.generic import ContextPatch, InProcessHost, Layer, MemoryStatus, Session, memory_config, merge
 from hindbrain.memory import Checkout, ScopeConfig, SessionIdentity, identify
 
 PROJECT = identify(Checkout(cwd="/repo", root="/repo"), ScopeConfig(project_id="acme"))
@@ -79,8 +79,9 @@ async def test_a_fact_of_two_banks_is_shown_once() -> None:
 @pytest.mark.req("S0-quality-011")
 async def test_where_all_is_dropped_nothing_is_injected() -> None:
     messages = [Message(role="user", parts=(TextPart("what?"),))]
-    patch, _ = await recalled(Answering(p=facts(" ", "\t")))
+    patch, session = await recalled(Answering(p=facts(" ", "\t")))
     assert patch.text == ""
+    assert session.status is MemoryStatus.EMPTY
     assert patch.apply(messages) == tuple(messages)
     assert [verdict.reasons for verdict in patch.outcome.verdicts] == [("blank-memory",)] * 2
 
