@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hindbrain.contracts import Message, TextPart
+from hindbrain.contracts import Message, Recall, TextPart
 from hindbrain.generic import InProcessHost, Layer, SessionPlace, live_session, merge
 from hindbrain.memory import NoProjectError, session_key
 from hindbrain.memory.sessions import raw_messages, read_session
-from hindbrain.store import StoreError
+from hindbrain.store import EmbeddedBackend, StoreError
 from hindbrain.store._cursors import legacy_fingerprint
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
@@ -71,15 +71,29 @@ async def test_a_fork_has_its_own_document_and_retains_only_what_is_new(tmp_path
 
 
 @pytest.mark.req("S0-abort-005")
-async def test_a_recall_that_was_aborted_leaves_no_file(tmp_path: Path, project: Path) -> None:
+async def test_a_recall_that_was_aborted_leaves_no_file(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recall = {"storeLastRecall": True, "storeLastRecallFailures": True}
     settings = merge([Layer(origin="test", values={"dataDir": str(tmp_path / "data"), "recall": recall})])
     question = Message(role="user", parts=(TextPart("Which test framework does the user want?"),))
-    abort = asyncio.Event()
-    abort.set()
+    entered, abort = asyncio.Event(), asyncio.Event()
+
+    async def held(*_: object) -> Recall:
+        entered.set()
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError
+
     async with live_session(InProcessHost(), settings, SessionPlace(host="pi", cwd=str(project))) as session:
-        assert (await session.context([question], abort=abort)).skipped == "aborted"
-    assert not list(tmp_path.rglob("last-recall*"))
+        with monkeypatch.context() as hanging:
+            hanging.setattr(EmbeddedBackend, "recall", held)
+            task = asyncio.create_task(session.context([question], abort=abort))
+            await entered.wait()
+            abort.set()
+            assert (await task).skipped == "aborted"
+        assert not list(tmp_path.rglob("last-recall*"))
+        await session.context([question])
+        assert list(tmp_path.rglob("last-recall.json"))
 
 
 async def test_each_host_keeps_its_state_in_its_own_folder(tmp_path: Path, project: Path) -> None:

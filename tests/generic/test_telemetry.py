@@ -26,7 +26,7 @@ from hindbrain.contracts.in_memory import InMemoryBackend
 from hindbrain.generic import InProcessHost, Layer, Session, SessionPlace, live_session, merge
 from hindbrain.generic._cli import main
 from hindbrain.generic._telemetry import Listener
-from hindbrain.memory import Checkout, MemoryConfig, RecallConfig, ScopeConfig, SessionIdentity, identify
+from hindbrain.memory import Checkout, MemoryConfig, Question, RecallConfig, ScopeConfig, SessionIdentity, identify
 
 PROJECT = identify(Checkout(cwd="/repo", root="/repo"), ScopeConfig(project_id="acme"))
 IDENTITY = SessionIdentity(host="pi", key="29e67821bedc391a", lineage="s1", label="s.jsonl", origin="local")
@@ -133,6 +133,24 @@ async def test_a_hit_names_the_request_that_found_the_answer() -> None:
     assert "cacheOriginId" not in first
 
 
+async def test_what_somebody_asked_for_is_told_as_such() -> None:
+    host = InProcessHost()
+    host.add(TOLD)
+    one = session(host, Away())
+    await one.settled()
+    await one.recall(Question(text="when are deploys?"))
+    project, user = (event.payload() for event in list(host.events)[1:])
+    assert (project["mode"], project["bankId"], project["status"], project["rawCount"]) == (
+        *("explicit", "proj-a"),
+        *("success", 1),
+    )
+    assert (user["mode"], user["bankId"], user["status"], user["reason"]) == (
+        *("explicit", "user-a"),
+        *("timeout", "timeout"),
+    )
+    assert "deploy" not in json.dumps([project, user]).lower()
+
+
 @pytest.mark.parametrize(("code", "status"), [("timeout", "timeout"), ("network", "error")])
 async def test_a_bank_that_gave_no_answer_is_told_by_its_code(code: str, status: str) -> None:
     backend = Away()
@@ -225,6 +243,18 @@ async def test_a_listener_hears_what_the_host_hears() -> None:
     await one.settled()
     await one.context(QUESTION)
     assert heard == list(host.events) != []
+
+
+async def test_whoever_opens_a_session_can_listen(tmp_path: Path) -> None:
+    (tmp_path / "project/.git").mkdir(parents=True)
+    settings = merge([Layer(origin="test", values={"dataDir": str(tmp_path / "data")})])
+    place = SessionPlace(host="pi", cwd=str(tmp_path / "project"))
+    heard: list[TelemetryEvent] = []
+    opened = await Session.open(InProcessHost(), InMemoryBackend(), settings, place, on_event=heard.append)
+    await opened.context(QUESTION)
+    async with live_session(InProcessHost(), settings, place, on_event=heard.append) as live:
+        await live.context(QUESTION)
+    assert [event.phase for event in heard] == ["retrieval", "injection"] * 2
 
 
 async def test_a_host_in_this_process_keeps_the_newest_events_only() -> None:

@@ -14,7 +14,7 @@ from attrs import frozen
 from hindbrain.contracts import TelemetryEvent
 from hindbrain.generic._patch import ContextPatch
 from hindbrain.generic._settled import SettledTurn
-from hindbrain.memory import RecallConfig, RecallScope
+from hindbrain.memory import RecallAnswer, RecallConfig, RecallScope, ScopeFailure
 
 
 def new_id() -> str:
@@ -39,12 +39,11 @@ def _retrieval(
     judged = [verdict for verdict in patch.outcome.verdicts if verdict.bank == scope.bank]
     kept = tuple(verdict.fact.id for verdict in judged if verdict.kept)
     failure = next((each for each in patch.outcome.failures if each.bank == scope.bank), None)
-    answered = "success" if kept else "empty"
     injected = tuple(item.fact.id for item in patch.outcome.block.items if item.bank == scope.bank)
     ids = {"raw": tuple(verdict.fact.id for verdict in judged), "kept": kept, "injected": injected}
     return TelemetryEvent(
         phase="retrieval",
-        status=answered if failure is None else "timeout" if failure.code == "timeout" else "error",
+        status=_status(failure, kept),
         cache=patch.cache,
         started_at=span.started_at,
         ended_at=span.ended_at if hit else span.started_at + patch.outcome.took.get(scope.bank, 0),
@@ -64,6 +63,37 @@ def _retrieval(
         },
         reason=None if failure is None else failure.code,
     )
+
+
+def _status(failure: ScopeFailure | None, found: tuple[str, ...]) -> str:
+    if failure is not None:
+        return "timeout" if failure.code == "timeout" else "error"
+    return "success" if found else "empty"
+
+
+def asked_events(answer: RecallAnswer, span: Span) -> tuple[TelemetryEvent, ...]:
+    """One event for each bank that somebody asked; nothing is judged, and nothing injected."""
+    failures = {failure.bank: failure for failure in answer.failures}
+    events = []
+    for bank, took in answer.took.items():
+        failure, found = failures.get(bank), tuple(fact.id for home, fact in answer.facts if home == bank)
+        events.append(
+            TelemetryEvent(
+                phase="retrieval",
+                mode="explicit",
+                status=_status(failure, found),
+                started_at=span.started_at,
+                ended_at=span.started_at + took,
+                session_id=span.session_id,
+                context_id=span.context_id,
+                bank_ids=(bank,),
+                ids={"raw": found},
+                counts={"raw": len(found)},
+                details={"retrievalId": new_id(), "bankId": bank},
+                reason=None if failure is None else failure.code,
+            )
+        )
+    return tuple(events)
 
 
 def _injected_status(patch: ContextPatch) -> str:

@@ -16,15 +16,19 @@ from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
 from hindbrain.generic._every import every
 from hindbrain.generic._governance import RecordedGovernance
 from hindbrain.generic._open import SessionPlace, data_dir, find_project, name_session, open_backend, origin_of
+from hindbrain.generic._otel import record_span
 from hindbrain.generic._recall_files import DiskRecallFiles
 from hindbrain.generic._session import Session
+from hindbrain.generic._telemetry import Listener
 from hindbrain.memory import SessionIdentity, session_key
 from hindbrain.memory.sessions import SessionFileError, names_of, names_of_new, raw_messages, read_session
 from hindbrain.store import HostState
 
 
 @asynccontextmanager
-async def live_session(host: Host, settings: Settings, place: SessionPlace) -> AsyncIterator[Session]:
+async def live_session(
+    host: Host, settings: Settings, place: SessionPlace, *, on_event: Listener | None = record_span
+) -> AsyncIterator[Session]:
     """Open a session whose turns survive this process; it is closed, with a bounded flush, at the end.
 
     Where the settings say so, what waits is sent by the clock, too, so that a host that stands idle sends it.
@@ -36,6 +40,8 @@ async def live_session(host: Host, settings: Settings, place: SessionPlace) -> A
         host: where the conversation lives.
         settings: the effective settings.
         place: the host's name, the working directory and the session file.
+        on_event: called for each telemetry event, beside the host's bus; by default OpenTelemetry, where its extra is
+            installed and the process has set it up.
 
     Raises:
         NoProjectError: the directory is no project; memory must stay off.
@@ -63,6 +69,7 @@ async def live_session(host: Host, settings: Settings, place: SessionPlace) -> A
             governance=RecordedGovernance(state, identity.key),
             recall_files=DiskRecallFiles(state, config.recall, root),
             notices=notices,
+            on_event=on_event,
         )
         await _take_over(state, place, session)
         while notices:

@@ -11,7 +11,7 @@ from hindbrain.contracts import Backend, Host, Message
 from hindbrain.generic._asker import Asker
 from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._deadline import within_host
-from hindbrain.generic._events import Span, new_id, recall_events, retain_event
+from hindbrain.generic._events import Span, asked_events, new_id, recall_events, retain_event
 from hindbrain.generic._explicit import LONGEST, Explicit
 from hindbrain.generic._governance import Governance, HeldGovernance
 from hindbrain.generic._open import SessionPlace, find_project, name_session, origin_of
@@ -128,7 +128,14 @@ class Session:
 
     @classmethod
     async def open(
-        cls, host: Host, backend: Backend, settings: Settings, place: SessionPlace, *, outbox: Outbox | None = None
+        cls,
+        host: Host,
+        backend: Backend,
+        settings: Settings,
+        place: SessionPlace,
+        *,
+        outbox: Outbox | None = None,
+        on_event: Listener | None = record_span,
     ) -> Session:
         """Open the session of a place: its project is found once, here, and stays what it is until the end.
 
@@ -138,6 +145,7 @@ class Session:
             settings: the effective settings.
             place: the host's name, the working directory and the session file.
             outbox: where turns wait; None keeps them in this process only. The session closes it.
+            on_event: called for each telemetry event, as in the constructor.
 
         Raises:
             NoProjectError: the directory is no project; memory must stay off.
@@ -145,8 +153,15 @@ class Session:
         """
         project = await find_project(place.cwd, settings)
         identity = name_session(place, origin_of(settings))
-        config = memory_config(settings)
-        return cls(host=host, backend=backend, config=config, project=project, identity=identity, outbox=outbox)
+        return cls(
+            host=host,
+            backend=backend,
+            config=memory_config(settings),
+            project=project,
+            identity=identity,
+            outbox=outbox,
+            on_event=on_event,
+        )
 
     @property
     def project(self) -> Project:
@@ -251,7 +266,10 @@ class Session:
             SettingsError: the settings do not let this bank be read; nothing was sent.
             BackendRequestError: the bank, a filter or a minimum is refused; nothing was sent.
         """
-        return await self._asker.ask(question, bank=bank)
+        started = self._clock()
+        answer = await self._asker.ask(question, bank=bank)
+        await self._telemetry.tell(asked_events(answer, self._span(started)))
+        return answer
 
     async def settled(self, *, send: bool = True) -> SettledTurn:
         """Keep what is new on the branch in the outbox, and send what waits.

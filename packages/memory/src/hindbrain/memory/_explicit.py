@@ -39,12 +39,15 @@ class Question:
 class RecallAnswer:
     """What was found, with the bank of each fact, in the order of the banks; ``failures`` are banks without an answer.
 
+    ``took`` is how many milliseconds each bank that was asked took.
+
     The texts are as the backend has them: data, which whoever shows them has to neutralise.
     """
 
     facts: tuple[tuple[str, Fact], ...] = ()
     sources: Mapping[str, Fact] = field(factory=dict, repr=False)
     failures: tuple[ScopeFailure, ...] = ()
+    took: Mapping[str, int] = field(factory=dict)
 
 
 def explicit_query(question: Question, scope: RecallScope, config: RecallConfig) -> RecallQuery:
@@ -79,4 +82,5 @@ async def recall_explicitly(
         facts=tuple((bank, fact) for bank, answer in found for fact in answer.facts),
         sources={key: fact for _, answer in found for key, fact in answer.source_facts.items()},
         failures=tuple(answer for _, answer in answers if isinstance(answer, ScopeFailure)),
+        took={each.bank: each.took for each in asked},
     )
