@@ -20,6 +20,7 @@ from hindbrain.contracts import (
     Fact,
     FactType,
     Message,
+    Outcome,
     Recall,
     RecallQuery,
     Retained,
@@ -39,6 +40,10 @@ HTTPX = Fact(id="m1", text="Use httpx only", type=FactType.OBSERVATION, scores=S
 
 class NetworkError(BackendError):
     code = "network"
+
+
+class OutageError(NetworkError):
+    outcome = Outcome.UNKNOWN
 
 
 class Scripted(InMemoryBackend):
@@ -218,6 +223,18 @@ async def test_a_bank_that_answered_is_written_though_another_failed(
     assert [block["bankId"] for block in shown["blocks"]] == ["proj-a"]
     assert shown["failed"] == 1
     assert [each["bankId"] for each in shown.get("failures", [])] == (["user-a"] if named else [])
+
+
+async def test_a_bank_that_was_left_alone_after_an_outage_is_not_in_it(stage: Stage) -> None:
+    stage.backend.answers = {"proj-a": (HTTPX,), "user-a": OutageError("away")}
+    async with stage.open(**BOTH) as session:
+        said = [user("first?")]
+        await session.context(said)
+        said += [Message(role="assistant", parts=(TextPart("ok"),)), user("second?")]
+        assert (await session.context(said)).left_alone == ("user-a",)
+    shown = stage.snapshot()
+    assert "second?" in shown["query"]
+    assert ([block["bankId"] for block in shown["blocks"]], shown["failed"]) == (["proj-a"], 0)
 
 
 async def test_a_recall_that_broke_by_itself_is_told_among_the_failures(
@@ -406,6 +423,7 @@ async def test_the_path_may_be_chosen(stage: Stage, tmp_path: Path, named: str) 
         "logs/../../recall.json",
         "package.json",
         "link/recall.json",
+        "link/deep/recall.json",
         "linked.json",
         "recall.txt",
         ".pi/hindsight/retain-receipts.json",
@@ -450,3 +468,11 @@ async def test_a_list_of_suppressed_memories_that_came_with_a_repository_hides_n
         for number in range(2):
             assert "httpx" in (await ask(session, f"question {number}")).text
     assert len([line for line in stage.lines if "suppressed.json" in line]) == 1
+
+
+@pytest.mark.req("S0-snapshot-017")
+def test_the_page_of_settings_says_where_it_may_be_switched_on() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8")
+    (row,) = [line for line in page.splitlines() if "`recall.storeLastRecall`" in line]
+    for words in ("recalled memories", "excerpts of your messages", "only where those may be seen on the local disk"):
+        assert words in row

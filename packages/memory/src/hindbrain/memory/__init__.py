@@ -22,6 +22,7 @@ from hindbrain.memory._projection import believable, is_host_prompt, is_injected
 from hindbrain.memory._quality import Verdict, judge
 from hindbrain.memory._query import compose_query, estimate_tokens
 from hindbrain.memory._recall import RecallOutcome, build_query, recall_for
+from hindbrain.memory._recalled import Recalled, StoredRecall, read_recall
 from hindbrain.memory._retain import SessionIdentity, build_job, explicit_item
 from hindbrain.memory._scope import (
     RecallScope,
@@ -60,12 +61,14 @@ __all__ = [
     "RecallConfig",
     "RecallOutcome",
     "RecallScope",
+    "Recalled",
     "RetainConfig",
     "RetainMode",
     "ScopeConfig",
     "ScopeFailure",
     "SessionIdentity",
     "Shown",
+    "StoredRecall",
     "Turn",
     "TurnKey",
     "Turns",
@@ -93,6 +96,7 @@ __all__ = [
     "project_bank",
     "project_message",
     "read_checkout",
+    "read_recall",
     "recall_explicitly",
     "recall_for",
     "recall_scopes",

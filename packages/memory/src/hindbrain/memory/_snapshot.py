@@ -25,7 +25,7 @@ def recall_snapshot(
 
     Args:
         outcome: what the recall came to.
-        scopes: the banks that were asked, in their order.
+        scopes: the session's banks in their order; one that was left alone this time is not in the snapshot.
         at: when it was first shown, in milliseconds since 1970 UTC.
         session: the key of the session that asked.
         failures: whether banks that gave no answer are named, with the queries they were asked.
@@ -41,7 +41,7 @@ def recall_snapshot(
     if outcome.failures and not failures and not outcome.block.text:
         return None
     failed = {failure.bank: failure.code for failure in outcome.failures}
-    blocks = [_block(outcome, scope) for scope in scopes if scope.bank not in failed]
+    blocks = [_block(outcome, s) for s in scopes if s.bank in outcome.queries and s.bank not in failed]
     body = {
         "createdAt": iso(at),
         "sessionId": session,

@@ -19,7 +19,6 @@ from hindbrain.store._records import SessionRecords
 from hindbrain.store._seal import SealKey, seal_key
 from hindbrain.store._state_file import StateFile
 from hindbrain.store._suppressed import Suppressed
-from hindbrain.store._trace import DocumentTrace, trace_of
 from hindbrain.store._worker import Worker
 
 QUEUE = "retain-queue.jsonl"
@@ -247,14 +246,6 @@ class HostState:
             LastRecallPathError: the path is refused.
         """
         return LastRecall(self._state, place_of(self._state.path, root=root, named=named), notify=self._notify)
-
-    async def trace(self, bank: str, document_id: str) -> DocumentTrace:
-        """What this folder knows of how a document came to be.
-
-        Raises:
-            StoreError: the disk refused.
-        """
-        return await self.run(lambda: trace_of(self.queue, self._cursors.book(), self.receipts, bank, document_id))
 
     async def close(self) -> None:
         """Write down where the cursors stand and let go of all files. Idempotent."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from hindbrain.contracts import Coverage
 from hindbrain.store._cursors import Book
-from hindbrain.store._queue import DeadLetter, DurableQueue, QueuedJob
+from hindbrain.store._queue import DeadLetter, DurableQueue, Head, QueuedJob
 from hindbrain.store._receipts import RetainReceipt, RetainReceipts
 
 
@@ -15,20 +14,20 @@ class DocumentTrace:
     """What is known of one document of one bank.
 
     Attributes:
-        waiting: its jobs that are still to be sent.
+        jobs: its jobs that are still in the queue's log, sent or not, oldest first; each may name the range it covers.
+        waiting: what of it is still to be sent; several jobs may be one by now.
         dead: its jobs that were given up.
         receipt: of its newest job that a backend took; None where no receipt is kept any more.
         session_id: of the session whose key the id names; None where no session here has it.
-        lineage: the root of that session's chain of forks.
-        ranges: what of that lineage was retained for the bank, as far as the queue's log goes back, oldest first.
+        lineage: the root of that session's chain of forks, known from its jobs, too.
     """
 
+    jobs: tuple[Head, ...] = ()
     waiting: tuple[QueuedJob, ...] = ()
     dead: tuple[DeadLetter, ...] = ()
     receipt: RetainReceipt | None = None
     session_id: str | None = None
     lineage: str | None = None
-    ranges: tuple[Coverage, ...] = ()
 
 
 def trace_of(queue: DurableQueue, book: Book, receipts: RetainReceipts, bank: str, document_id: str) -> DocumentTrace:
@@ -44,15 +43,15 @@ def trace_of(queue: DurableQueue, book: Book, receipts: RetainReceipts, bank: st
     Raises:
         StoreError: the disk refused.
     """
+    jobs = queue.jobs_of(bank, document_id)
     lineage, session_id = _session(book, document_id)
-    ranges = () if lineage is None else tuple(each for each in queue.covers(lineage) if each.bank == bank)
     return DocumentTrace(
+        jobs=jobs,
         waiting=tuple(job for job in queue.waiting() if job.line == (bank, document_id)),
         dead=tuple(letter for letter in queue.dead() if (letter.bank, letter.document_id) == (bank, document_id)),
         receipt=receipts.latest(bank, document_id),
         session_id=session_id,
-        lineage=lineage,
-        ranges=ranges,
+        lineage=lineage or next((job.covers.lineage for job in jobs if job.covers is not None), None),
     )
 
 

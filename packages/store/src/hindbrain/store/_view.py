@@ -10,13 +10,15 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from hindbrain.store._cursors import CursorState, look_at_cursors
+from hindbrain.store._cursors import CursorState, look_at_cursors, read_book
 from hindbrain.store._errors import StoreError
 from hindbrain.store._files import OsFileLayer, ReadOnlyLayer, StateDir, disk_errors, uninterrupted
 from hindbrain.store._queue import DurableQueue
 from hindbrain.store._receipts import RetainReceipts
 from hindbrain.store._records import Mode, SessionRecord, SessionRecords, Switch
 from hindbrain.store._seal import SealKey, known_seal_key
+from hindbrain.store._suppressed import Suppressed
+from hindbrain.store._trace import DocumentTrace, trace_of
 
 QUEUE = "retain-queue.jsonl"
 _RECORDS = "session-meta"
@@ -55,6 +57,7 @@ class StateView:
         key: how the seal key stands; without a sound one no line bears this user's seal.
         queue: the queue; what would change it raises StoreReadOnlyError.
         receipts: what became of the newest retains.
+        suppressed: the memories that are not to be shown.
 
     Build it with :meth:`open`. Blocking; what it tells may be a moment old where another process writes.
     """
@@ -63,6 +66,7 @@ class StateView:
     key: KeyState
     queue: DurableQueue
     receipts: RetainReceipts
+    suppressed: Suppressed
     _state: StateDir = field(repr=False)
     _seal: SealKey = field(repr=False)
 
@@ -94,7 +98,10 @@ class StateView:
         key, seal = _key(layer, seal_file)
         queue = DurableQueue.look(state.file(QUEUE), key=seal, layer=layer)
         receipts = RetainReceipts(state, notify=notify)
-        return cls(folder=folder, key=key, queue=queue, receipts=receipts, state=state, seal=seal)
+        suppressed = Suppressed(state, seal, notify=notify)
+        return cls(
+            folder=folder, key=key, queue=queue, receipts=receipts, suppressed=suppressed, state=state, seal=seal
+        )
 
     def open_to_others(self) -> tuple[str, ...]:
         """The names of the folder and of files in it that somebody else may read or write.
@@ -131,6 +138,14 @@ class StateView:
             StoreError: the disk refused.
         """
         return look_at_cursors(self._state, self._seal)
+
+    def trace(self, bank: str, document_id: str) -> DocumentTrace:
+        """What this folder knows of how a document came to be.
+
+        Raises:
+            StoreError: the disk refused.
+        """
+        return trace_of(self.queue, read_book(self._state, self._seal), self.receipts, bank, document_id)
 
     def close(self) -> None:
         """Give all descriptors back. Idempotent."""

@@ -10,6 +10,7 @@ import attrs
 from hindbrain.contracts import Backend, Fact, neutralise
 from hindbrain.generic._asker import Asker, NoAnswerError
 from hindbrain.generic._cli._run import Options, run, with_backend
+from hindbrain.generic._cli._stored import Where, suppressed_in
 from hindbrain.generic._config import Settings, memory_config
 from hindbrain.generic._envelope import Envelope, Exit, exit_for
 from hindbrain.generic._open import find_project
@@ -32,6 +33,7 @@ def recall(options: Options, query: str, bank: str | None, *, unscoped: bool) ->
     async def work(settings: Settings) -> Envelope:
         config = memory_config(settings)
         project = await find_project(str(Path.cwd()), settings)
+        suppressed, notices = await suppressed_in(settings, Where(host="generic"))
 
         async def use(backend: Backend) -> Envelope:
             asker = Asker(backend, config, project, "cli")
@@ -39,17 +41,24 @@ def recall(options: Options, query: str, bank: str | None, *, unscoped: bool) ->
             if answer.failures and not answer.facts:
                 error = NoAnswerError(answer.failures[0].code)
                 return Envelope(command="recall", error=error, exit=exit_for(error.why))
+            found = [(place, fact) for place, fact in answer.facts if fact.id not in suppressed]
+            hidden = len(answer.facts) - len(found)
             data = {
-                "facts": [{"bank": place, **_shown(fact)} for place, fact in answer.facts],
+                "facts": [{"bank": place, **_shown(fact)} for place, fact in found],
                 "failures": [attrs.asdict(failure) for failure in answer.failures],
+                "suppressed": hidden,
             }
-            text = "\n".join(f"{n}. {neutralise(fact.text)}" for n, (_, fact) in enumerate(answer.facts, start=1))
+            text = "\n".join(f"{n}. {neutralise(fact.text)}" for n, (_, fact) in enumerate(found, start=1))
             return Envelope(
                 command="recall",
                 data=data,
                 text=text or "(nothing was found)",
-                warnings=[f"{each.bank} gave no answer ({each.code})." for each in answer.failures],
-                exit=Exit.PARTIAL if answer.failures else Exit.OK if answer.facts else Exit.FAILED,
+                warnings=[
+                    *notices,
+                    *(f"{each.bank} gave no answer ({each.code})." for each in answer.failures),
+                    *([f"{hidden} suppressed memories are left out."] if hidden else []),
+                ],
+                exit=Exit.PARTIAL if answer.failures else Exit.OK if found else Exit.FAILED,
             )
 
         return await with_backend(settings, use)

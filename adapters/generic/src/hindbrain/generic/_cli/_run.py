@@ -46,6 +46,17 @@ def ecosystem_file(where: Places) -> Path:
     return where.ecosystem_file(os.environ)
 
 
+def session_folders() -> tuple[Path, ...]:
+    """Where the hosts keep their sessions, which PI_CODING_AGENT_DIR moves.
+
+    Source: spec/pi-host.md section 4; spec/omp-host.md section 4.
+    """
+    moved = os.environ.get("PI_CODING_AGENT_DIR")
+    agents = [Path(moved).expanduser()] if moved else []
+    agents += [Path.home() / name / "agent" for name in (".pi", ".omp")]
+    return tuple(agent / "sessions" for agent in agents)
+
+
 def settings_for(options: Options, project: Path | None = None) -> Settings:
     """The settings in effect in a project, as ``places`` finds it; what stands on the command line wins."""
     settings = load_settings(places(options, project), os.environ)

@@ -9,7 +9,7 @@ from hindbrain.store._cursors._fingerprint import fingerprint, fold, legacy_fing
 from hindbrain.store._cursors._migrate import OldSession, adopted, old_sessions
 from hindbrain.store._cursors._prints import Fingerprints
 from hindbrain.store._cursors._replay import replay
-from hindbrain.store._cursors._view import CursorState, look_at_cursors
+from hindbrain.store._cursors._view import CursorState, look_at_cursors, read_book
 
 __all__ = [
     "HEADS",
@@ -34,5 +34,6 @@ __all__ = [
     "move",
     "new_entries",
     "old_sessions",
+    "read_book",
     "replay",
 ]

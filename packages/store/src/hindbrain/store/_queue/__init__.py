@@ -6,6 +6,7 @@ from hindbrain.store._queue._merge import candidate, may_merge
 from hindbrain.store._queue._queue import BeforeDrop, DurableQueue
 from hindbrain.store._queue._values import (
     DeadLetter,
+    Head,
     QueueCounts,
     QueuedJob,
     Reason,
@@ -18,6 +19,7 @@ __all__ = [
     "BeforeDrop",
     "DeadLetter",
     "DurableQueue",
+    "Head",
     "JobDamagedError",
     "JobRefusedError",
     "QueueCounts",

@@ -22,7 +22,7 @@ from hindbrain.store._queue._log import Log
 from hindbrain.store._queue._merge import merge_of
 from hindbrain.store._queue._reader import Reader
 from hindbrain.store._queue._record import Ack, Attempt, Merge, Plan, write_record
-from hindbrain.store._queue._values import DeadLetter, QueueCounts, QueuedJob, Reason, SetAside, Verification
+from hindbrain.store._queue._values import DeadLetter, Head, QueueCounts, QueuedJob, Reason, SetAside, Verification
 from hindbrain.store._seal import SealKey
 
 BeforeDrop = Callable[[Sequence[Coverage]], None]
@@ -247,6 +247,11 @@ class DurableQueue:
         """The ranges of every sealed job in the log, done or not, in its order; of one lineage if it is named."""
         with self._fresh():
             return self._reader.covers(self._index.state.places(), lineage)
+
+    def jobs_of(self, bank: str, document_id: str) -> tuple[Head, ...]:
+        """Every sealed job of a document that is still in the log, done or not, in its order and without its item."""
+        with self._fresh():
+            return self._reader.heads(self._index.state.places(), bank, document_id)
 
     def set_aside(self) -> tuple[SetAside, ...]:
         """The lines that are no jobs of this user, oldest first, with their text."""

@@ -90,6 +90,16 @@ class Reader:
                 found.append(head.covers)
         return tuple(found)
 
+    def heads(self, places: Iterable[Place], bank: str, document_id: str) -> tuple[Head, ...]:
+        """The sealed lines of a document, without their items, in the order of the log."""
+        found: list[Head] = []
+        for place in sorted(places, key=lambda each: (each.segment, each.offset)):
+            line = self._log.read(place).rstrip(b"\r")
+            head = read_head(line) if is_sealed(self._key, line) else None
+            if head is not None and (head.bank, head.document_id) == (bank, document_id):
+                found.append(head)
+        return tuple(found)
+
     def verify(self, places: Iterable[Place]) -> tuple[int, int]:
         """How many lines there are, and how many of them do not bear the seal."""
         checks = [is_sealed(self._key, self._log.read(place).rstrip(b"\r")) for place in places]
