@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 HERE = Path(__file__).parent
-DISTS = ("contracts", "client", "store", "memory", "bridge", "generic")
+DISTS = ("contracts", "client", "store", "memory", "bridge", "generic", "pi", "omp")
 WITHOUT_KNOWLEDGE = ("contracts", "client", "store", "memory", "bridge")
 
 

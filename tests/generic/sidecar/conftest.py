@@ -11,7 +11,7 @@ import pytest
 
 from hindbrain.contracts import JsonValue
 from hindbrain.generic._config import Layer, Settings, merge
-from hindbrain.generic._sidecar import Application
+from hindbrain.generic.sidecar import Application
 
 STAMP = "2026-01-02T03:04:05.000Z"
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hindbrain.contracts import HindbrainError
-from hindbrain.generic._sidecar import Application
-from hindbrain.generic._sidecar._commands import COMMANDS
-from hindbrain.generic._sidecar._tools import TOOLS
+from hindbrain.generic.sidecar import Application
+from hindbrain.generic.sidecar._commands import COMMANDS
+from hindbrain.generic.sidecar._tools import TOOLS
 
 Do = Callable[..., Awaitable[Any]]
 

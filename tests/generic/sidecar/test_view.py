@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindbrain.contracts import Branch, Entry, JsonValue, Message, TextPart
-from hindbrain.generic._sidecar._view import Line, Missing, SessionView
+from hindbrain.generic.sidecar._view import Line, Missing, SessionView
 
 HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-02T03:04:05.000Z", "cwd": "/p"}
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from hindbrain.generic._cli._run import Options, run
 from hindbrain.generic._config import Settings
 from hindbrain.generic._envelope import Envelope, Exit
-from hindbrain.generic._install import HostKind, Installed, install, kind_of, kinds, shim_files, survey, uninstall
 from hindbrain.generic._open import data_dir
+from hindbrain.generic.hosts import HostKind, Installed, install, kind_of, kinds, shim_files, survey, uninstall
 from hindbrain.memory import read_checkout
 
 _TRUST = {"pi": "pi loads it once you trust this project in pi."}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from hindbrain.generic._install._kinds import NAME, HostKind
-from hindbrain.generic._install._shim import marked_version
+from hindbrain.generic.hosts._kinds import NAME, HostKind
+from hindbrain.generic.hosts._shim import marked_version
 
 _OTHERS = re.compile(r"hindsight|mem0|memory|mnemo|honcho|supermemory", re.IGNORECASE)
 _OWN_MEMORY = re.compile(r"^\s*backend\s*:\s*[\"']?(\w+)", re.MULTILINE)

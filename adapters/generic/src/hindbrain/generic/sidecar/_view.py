@@ -111,6 +111,8 @@ class Line:
 
     def move(self, entries: dict[str, Entry], leaf: str | None) -> None:
         """Stand on another leaf. A parent that is missing ends the walk, and so does a cycle."""
+        if self._path and entries[self._path[0]].parent_id in entries:
+            self._cut(0)  # the walk had ended in a cycle, or before a parent that has come since
         new: list[Entry] = []
         seen: set[str] = set()
         at = leaf

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from hindbrain.contracts import HindbrainError
-from hindbrain.generic._install._shim import marked_version
+from hindbrain.generic.hosts._shim import marked_version
 
 
 class Placed(StrEnum):

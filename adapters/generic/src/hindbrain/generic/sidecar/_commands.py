@@ -8,9 +8,9 @@ from attrs import frozen
 
 from hindbrain.contracts import HindbrainError
 from hindbrain.generic._session import Session
-from hindbrain.generic._sidecar._hub import hub, send_now
-from hindbrain.generic._sidecar._report import report
-from hindbrain.generic._sidecar._sitting import Sitting
+from hindbrain.generic.sidecar._hub import hub, send_now
+from hindbrain.generic.sidecar._report import report
+from hindbrain.generic.sidecar._sitting import Sitting
 
 
 @frozen(kw_only=True)

@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 
 from hindbrain.contracts import HindbrainError, JsonValue
-from hindbrain.generic._sidecar._commands import completions, run_command
-from hindbrain.generic._sidecar._params import (
+from hindbrain.generic.sidecar._commands import completions, run_command
+from hindbrain.generic.sidecar._params import (
     Close,
     CommandComplete,
     CommandRun,
@@ -20,9 +20,9 @@ from hindbrain.generic._sidecar._params import (
     ToolCall,
     read,
 )
-from hindbrain.generic._sidecar._peer import Peer
-from hindbrain.generic._sidecar._sitting import LoadSettings, Sitting
-from hindbrain.generic._sidecar._tools import Said, call_tool
+from hindbrain.generic.sidecar._peer import Peer
+from hindbrain.generic.sidecar._sitting import LoadSettings, Sitting
+from hindbrain.generic.sidecar._tools import Said, call_tool
 
 Handler = Callable[[Mapping[str, JsonValue]], Awaitable[JsonValue]]
 

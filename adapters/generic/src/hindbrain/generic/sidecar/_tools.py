@@ -9,9 +9,9 @@ from attrs import field, frozen
 from hindbrain.contracts import Fact, HindbrainError, JsonValue, MinScores, neutralise
 from hindbrain.generic._explicit import ExplicitRetain
 from hindbrain.generic._session import Session
-from hindbrain.generic._sidecar._host import PeerHost
-from hindbrain.generic._sidecar._report import report
-from hindbrain.generic._sidecar._tag_groups import tag_groups
+from hindbrain.generic.sidecar._host import PeerHost
+from hindbrain.generic.sidecar._report import report
+from hindbrain.generic.sidecar._tag_groups import tag_groups
 from hindbrain.memory import Question
 
 _MOST_CHARS = 24_000

@@ -12,10 +12,10 @@ from hindbrain.generic._doctor import examine
 from hindbrain.generic._live import live_session
 from hindbrain.generic._open import SessionPlace
 from hindbrain.generic._session import Session
-from hindbrain.generic._sidecar._footer import found, kept
-from hindbrain.generic._sidecar._host import PeerHost
-from hindbrain.generic._sidecar._params import Context, Open, Settled
-from hindbrain.generic._sidecar._peer import Peer
+from hindbrain.generic.sidecar._footer import found, kept
+from hindbrain.generic.sidecar._host import PeerHost
+from hindbrain.generic.sidecar._params import Context, Open, Settled
+from hindbrain.generic.sidecar._peer import Peer
 from hindbrain.memory import NoProjectError
 from hindbrain.memory.sessions import parse_message
 

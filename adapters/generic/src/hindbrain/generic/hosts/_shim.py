@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hindbrain.generic._install._kinds import HostKind
+from hindbrain.generic.hosts._kinds import HostKind
 
 MARKER = "package.json"
 """Says whose folder it is, and which version."""

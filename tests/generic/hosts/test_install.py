@@ -13,7 +13,7 @@ from attrs import evolve
 from click.testing import CliRunner
 
 from hindbrain.generic._cli import main
-from hindbrain.generic._install import (
+from hindbrain.generic.hosts import (
     ForeignFolderError,
     HostKind,
     Placed,
@@ -23,7 +23,7 @@ from hindbrain.generic._install import (
     survey,
     uninstall,
 )
-from hindbrain.generic._install._place import PlaceError
+from hindbrain.generic.hosts._place import PlaceError
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from hindbrain.contracts import (
     TaskState,
     TelemetryEvent,
 )
-from hindbrain.generic._sidecar._peer import Peer
-from hindbrain.generic._sidecar._view import Missing, SessionView
+from hindbrain.generic.sidecar._peer import Peer
+from hindbrain.generic.sidecar._view import Missing, SessionView
 
 _QUICK = 2.0
 _PATIENT = 600.0

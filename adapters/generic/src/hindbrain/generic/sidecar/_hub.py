@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from hindbrain.contracts import neutralise
 from hindbrain.generic._session import Session
-from hindbrain.generic._sidecar._report import Report, report, state_of
-from hindbrain.generic._sidecar._sitting import Sitting
+from hindbrain.generic.sidecar._report import Report, report, state_of
+from hindbrain.generic.sidecar._sitting import Sitting
 from hindbrain.store import Mode
 
 _TITLE = "Hindsight memory"

@@ -1,7 +1,0 @@
-"""The application behind the bridge: what a host process on the other end of a pipe is served."""
-
-from hindbrain.generic._sidecar._app import Application, Handler
-from hindbrain.generic._sidecar._peer import Peer
-from hindbrain.generic._sidecar._settings import host_places, settings_at
-
-__all__ = ["Application", "Handler", "Peer", "host_places", "settings_at"]

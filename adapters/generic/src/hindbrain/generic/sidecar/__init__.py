@@ -1,0 +1,7 @@
+"""The application behind the bridge: what a host process on the other end of a pipe is served."""
+
+from hindbrain.generic.sidecar._app import Application, Handler
+from hindbrain.generic.sidecar._peer import Peer
+from hindbrain.generic.sidecar._settings import host_places, settings_at
+
+__all__ = ["Application", "Handler", "Peer", "host_places", "settings_at"]
