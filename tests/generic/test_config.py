@@ -70,6 +70,18 @@ def test_a_projects_file_may_tune_but_not_redirect(places: Places) -> None:
     assert "evil" not in warning
 
 
+@pytest.mark.req("S2-recall-004")
+@pytest.mark.parametrize(
+    ("given", "kept"), [(128, 128), (4096, 4096), (127, 2048), (4097, 2048), (10_000, 2048), ("512", 2048)]
+)
+def test_the_budget_of_confirmed_facts_has_its_own_bounds(given: object, kept: int) -> None:
+    settings = merge([Layer(origin="file", values={"facts": {"recallMaxTokens": given}})])
+    assert settings["facts.recallMaxTokens"] == kept
+    assert settings["recall.maxTokens"] == 800
+    dropped = [warning for warning in settings.warnings if "facts.recallMaxTokens was dropped" in warning]
+    assert len(dropped) == (given != kept)
+
+
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.path)
 def test_only_keys_marked_safe_count_from_an_untrusted_layer(key: Any) -> None:
     other = {True: False, False: True}.get(key.default) if isinstance(key.default, bool) else None
