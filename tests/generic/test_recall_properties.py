@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attrs import evolve, frozen
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hindbrain.client._bodies import recall_body, retain_body
@@ -87,7 +87,7 @@ TURNS = st.lists(
 
 
 @given(TURNS, st.lists(WORDS, min_size=1, max_size=4), HABITS, st.sampled_from(["append", "prepend"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 async def test_what_was_injected_never_comes_back_as_memory(
     turns: list[list[tuple[str, str]]], facts: list[str], habit: Habit, position: str
 ) -> None:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from attrs import frozen
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hindbrain.contracts import WRAPPERS, Fact, neutralise
@@ -80,7 +80,7 @@ BUDGETS = st.integers(min_value=1, max_value=300)
 
 
 @given(MEMORIES, st.booleans())
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_memory_can_forge_a_tag_a_bank_or_an_item(memory: Memory, judged: bool) -> None:
     verdicts, sources = memory.verdicts(judged=judged)
     block = render_block(verdicts, sources)
@@ -101,7 +101,7 @@ def test_no_memory_can_forge_a_tag_a_bank_or_an_item(memory: Memory, judged: boo
 
 
 @given(MEMORIES, BUDGETS, BUDGETS)
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_block_keeps_its_budget_whatever_a_backend_sends(memory: Memory, budget: int, evidence: int) -> None:
     verdicts, sources = memory.verdicts(judged=False)
     budgets = dict.fromkeys(memory.banks, budget)
@@ -132,6 +132,12 @@ def test_the_best_is_shown_cut_where_it_alone_is_too_long() -> None:
 def test_a_text_that_nobody_can_see_makes_no_item() -> None:
     assert render_block(texts("\u200b\ufeff")).text == ""
     assert "\n1. seen\n" in render_block(texts("\u200b", "seen"), budgets={"proj": 1}).text
+
+
+def test_a_bracket_that_a_cut_left_open_counts_as_what_the_fence_makes_of_it() -> None:
+    text = render_block(texts("記記記記abcde<" + "x" * 100), budgets={"proj": 5}).text
+    (line,) = (line for line in text.split("\n") if line.startswith("1. "))
+    assert estimate_tokens(line.removeprefix("1. ")) <= 5
 
 
 def test_evidence_that_does_not_fit_is_left_out() -> None:

@@ -52,11 +52,11 @@ class _Room:
         return True
 
     def cut(self, text: str) -> str:
-        """As much of the beginning of the text as fits; it is counted."""
+        """As much of the beginning of the text as fits; it is counted as the fence will leave it."""
         if self._left is not None:
-            text = text[: self._left * 4]
+            text = neutralise(text[: self._left * 4])
             while estimate_tokens(text) > self._left:
-                text = text[: len(text) * 7 // 8]
+                text = neutralise(text[: len(text) * 7 // 8])
             self._left -= estimate_tokens(text)
         return text
 
