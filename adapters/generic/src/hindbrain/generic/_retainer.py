@@ -63,7 +63,9 @@ class Retainer:
         self._always = always
         self._banks = tuple(dict.fromkeys((bank, *always)))
         self._clock = clock
-        self._may_keep: dict[tuple[str, str], bool] = {}
+        self._decided: dict[tuple[str, str], tuple[bool, int]] = {}
+        self._settled = 0
+        self._skipping = False
 
     async def settle(self, branch: Branch) -> Kept:
         """Keep what is new on the branch, or pass over it.
@@ -77,19 +79,24 @@ class Retainer:
         lineage = self._identity.lineage
         fresh = {bank: await self._outbox.new_entries(lineage, bank, branch) for bank in self._banks}
         # Decided for all banks before any is written: one that fails must not be decided anew after an opt-out.
+        self._settled += 1
+        seen = len(self._decided)
         for bank, entries in fresh.items():
             for entry in entries:
-                self._may_keep.setdefault((bank, entry.id), allowed and bank in self._always)
+                self._decided.setdefault((bank, entry.id), (allowed and bank in self._always, self._settled))
+        self._skipping |= skip is not None and len(self._decided) > seen
         kept = [await self._keep(bank, branch, entries, record.tags) for bank, entries in fresh.items()]
-        if skip is not None and any(fresh.values()):
+        if skip is not None and self._skipping:
             await self._governance.consume(skip)
+            self._skipping = False
         return Kept(
             jobs=tuple(job for each in kept for job in each.jobs), passed_over=max(each.passed_over for each in kept)
         )
 
     async def _keep(self, bank: str, branch: Branch, fresh: Sequence[Entry], tags: tuple[str, ...]) -> Kept:
+        # A turn that failed makes the same job again and not a part of the next one: it may stand in the queue already.
         moved: list[Kept] = []
-        for keep, run in groupby(fresh, key=lambda entry: self._may_keep[bank, entry.id]):
+        for (keep, _), run in groupby(fresh, key=lambda entry: self._decided[bank, entry.id]):
             moved.append(await self._move(bank, branch, tuple(run), keep=keep, tags=tags))
         return Kept(
             jobs=tuple(job for each in moved for job in each.jobs), passed_over=sum(each.passed_over for each in moved)
@@ -110,7 +117,7 @@ class Retainer:
         else:
             await self._outbox.pass_over(lineage, bank, moved, branch, entries)
         for entry in entries:
-            self._may_keep.pop((bank, entry.id), None)
+            self._decided.pop((bank, entry.id), None)
         return Kept(jobs=(job,) if job is not None else (), passed_over=0 if keep else len(entries))
 
     def _job(self, entries: Sequence[Entry], covers: Coverage, tags: tuple[str, ...]) -> RetainJob | None:
