@@ -103,6 +103,20 @@ def test_what_is_dropped_is_counted_with_its_reason(made: Entry, why: Dropped) -
     assert tally.dropped_bytes[why.value] == len(made.message.text if made.message else "")
 
 
+def test_tools_that_are_not_among_those_to_keep_are_left_out_but_not_in_raw_mode() -> None:
+    config = RetainConfig(tool_result=("content",), tool_result_include=("bash",), tool_call_include=())
+    entries = [
+        entry("a", None, "toolResult", tool_name="bash"),
+        entry("b", "a", "toolResult", tool_name="python"),
+    ]
+    tally = Tally()
+    assert [kept.entry_id for kept in select(entries, config, tally)] == ["a"]
+    assert dict(tally.dropped) == {"tool-filter-excluded": 1}
+    raw = Profile(mode=Mode.RAW).retain(config)
+    assert len(select(entries, raw, tally)) == 2
+    assert raw.tool_call_include is None
+
+
 def test_the_errors_of_tools_are_kept() -> None:
     tally = Tally()
     made = entry("a", None, "toolResult", "exit code 1", tool_name="bash", is_error=True)

@@ -47,8 +47,8 @@ def believable(at: int | None) -> int | None:
 
 def iso(at: int) -> str:
     """Milliseconds since 1970 as ISO 8601 in UTC with three decimals, as hosts write it."""
-    moment = datetime.fromtimestamp(at // 1000, tz=UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"
+    moment = datetime.fromtimestamp(at // 1000, tz=UTC).isoformat(timespec="seconds")
+    return f"{moment[:19]}.{at % 1000:03d}Z"
 
 
 def _short(text: str, length: int) -> str:

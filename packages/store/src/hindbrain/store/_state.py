@@ -135,6 +135,10 @@ class HostState:
         """The messages of the branch that were never kept for this bank."""
         return new_entries(branch, await self._cursor(lineage, bank), self._prints)
 
+    async def cursor(self, lineage: str, bank: str) -> Cursor:
+        """What is retained of the lineage for this bank, as far as this process knows."""
+        return await self._cursor(lineage, bank)
+
     async def plan(self, lineage: str, bank: str, branch: Branch, entries: tuple[Entry, ...]) -> Move | None:
         """The cursor's move over these entries, for the job to carry."""
         return move(await self._cursor(lineage, bank), branch, entries, self._prints)

@@ -26,6 +26,7 @@ class Wish:
     places: tuple[Path, ...]
     mode: str
     branches: bool
+    again: bool
     dry_run: bool
     yes: bool
     queue_only: bool
@@ -41,7 +42,12 @@ class Wish:
     def profile(self) -> Profile:
         """What is imported, and in what pieces."""
         return Profile(
-            mode=Mode(self.mode), branches=self.branches, turns=self.turns, max_bytes=self.max_bytes, tags=self.tags
+            mode=Mode(self.mode),
+            branches=self.branches,
+            turns=self.turns,
+            max_bytes=self.max_bytes,
+            again=self.again,
+            tags=self.tags,
         )
 
     @property

@@ -20,6 +20,7 @@ from hindbrain.generic._cli._common import EPILOG, common, options_of
     help="Keep what automatic retain would keep; or everything but recalled memory; or that, too.",
 )
 @click.option("--branches", is_flag=True, help="Import the branches that a conversation has left, too.")
+@click.option("--again", is_flag=True, help="Import what was retained while a session ran, too.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be imported.")
 @click.option("--yes", is_flag=True, help="Do not ask first.")
 @click.option("--queue-only", is_flag=True, help="Leave the sending to the next flush of the queue.")

@@ -36,6 +36,7 @@ class ImportLedger:
         self._started = now()
         self._known = Records()
         self._since = Records()
+        self._by_session: dict[str, dict[tuple[str, str], Imported]] = {}
 
     def load(self) -> None:
         """Read both files.
@@ -45,10 +46,18 @@ class ImportLedger:
         """
         self._known, self._since = _records(self._manifest), _records(self._checkpoint)
         self._known.update(self._since)
+        for place, documents in self._known.imports.items():
+            for name, imported in documents.items():
+                self._by_session.setdefault(imported.session, {})[place, name] = imported
 
     def document(self, place: str, document: str) -> Imported | None:
         """What is known of a document."""
         return self._known.imports.get(place, {}).get(document)
+
+    def of_session(self, bank: str, session: str) -> list[Imported]:
+        """The documents of a session that are known in a bank of this name, of whatever backend."""
+        documents = self._by_session.get(session, {}).items()
+        return [each for (place, _), each in documents if place.endswith(f" {bank}")]
 
     def file(self, path: str) -> FileRecord | None:
         """What is known of a file."""
@@ -58,6 +67,7 @@ class ImportLedger:
         """Know a document from now on."""
         self._known.put(place, document, imported)
         self._since.put(place, document, imported)
+        self._by_session.setdefault(imported.session, {})[place, document] = imported
 
     def put_file(self, path: str, record: FileRecord) -> None:
         """Know a file from now on."""

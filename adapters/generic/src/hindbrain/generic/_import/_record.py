@@ -14,9 +14,9 @@ from hindbrain.contracts import JsonValue
 class Imported:
     """A document that is in the queue, or went through it.
 
-    ``revision`` stands for its content, ``job`` is the queue's id of what carries it, ``generation`` how often the
-    content was another one. ``status`` is queued, completed, failed (the job was given up) or refused (by the program
-    of ``retain.beforeEnqueue``).
+    It stands for the entries of its session from ``first`` to ``last``, and ``revision`` for its content. ``job`` is
+    the queue's id of what carries it, ``generation`` how often the content was another one. ``status`` is queued,
+    completed, failed (the job was given up) or refused (by the program of ``retain.beforeEnqueue``).
     """
 
     session: str
@@ -24,6 +24,8 @@ class Imported:
     job: str
     generation: int
     messages: int
+    first: str
+    last: str
     status: str = "queued"
 
 

@@ -8,42 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from attrs import define, evolve, field
+from attrs import evolve
 
-from hindbrain.contracts import RetainJob
+from hindbrain.contracts import Branch, RetainJob
 from hindbrain.generic._gate import admits
+from hindbrain.generic._import._batch import Batch
 from hindbrain.generic._import._chains import Mark
-from hindbrain.generic._import._documents import Cut, Document, cut, job_of
+from hindbrain.generic._import._cut import Cut, Known, Tree, cut
+from hindbrain.generic._import._documents import Document, job_of
 from hindbrain.generic._import._ledger import ImportLedger
+from hindbrain.generic._import._past import Past
 from hindbrain.generic._import._record import FileRecord, Imported
 from hindbrain.generic._import._report import FileReport, ImportReport
 from hindbrain.generic._import._source import PassedOver, Source
 from hindbrain.generic._import._target import Target
-from hindbrain.generic._import._values import Profile
+from hindbrain.generic._import._values import Mode, Profile
 from hindbrain.memory import digest
 from hindbrain.memory.sessions import SessionFile, SessionFileError, read_session
 from hindbrain.store import HostState
 
-_BATCH_BYTES = 1 << 20
-_BATCH_JOBS = 64
-
 Progress = Callable[[int], None]
 """Called with the bytes of session files that are done since the last call."""
-
-
-@define
-class _Batch:
-    """What is made durable together."""
-
-    jobs: list[RetainJob] = field(factory=list)
-    documents: list[tuple[str, Imported]] = field(factory=list)
-    files: list[tuple[str, FileRecord]] = field(factory=list)
-    size: int = 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it is worth a write."""
-        return self.size >= _BATCH_BYTES or len(self.jobs) >= _BATCH_JOBS or len(self.files) >= 8 * _BATCH_JOBS
 
 
 class Importer:
@@ -54,6 +39,7 @@ class Importer:
         profile: what is imported, and in what pieces.
         ledger: what was imported before; None where nothing was.
         state: the opened state folder; None for a dry run, which changes nothing.
+        past: what sessions retained while they ran.
         now: ISO 8601.
         progress: told how far it is.
         before_commit: called right before something takes effect, to say that this process is alive.
@@ -66,6 +52,7 @@ class Importer:
         *,
         ledger: ImportLedger | None,
         state: HostState | None,
+        past: Past,
         now: Callable[[], str],
         progress: Progress = lambda _: None,
         before_commit: Callable[[], None] = lambda: None,
@@ -78,8 +65,9 @@ class Importer:
         self._progress = progress
         self._before_commit = before_commit
         self._name = profile_name(profile, target)
+        self._past = past
         self._marks: dict[str, frozenset[Mark]] = {}
-        self._batch = _Batch()
+        self._batch = Batch()
         self._report = ImportReport(target=target)
 
     async def run(self, sources: Sequence[Source]) -> ImportReport:
@@ -102,6 +90,10 @@ class Importer:
         await self._commit()
         return self._report
 
+    async def _commit(self) -> None:
+        if self._state is not None and self._ledger is not None:
+            await self._batch.commit(self._state, self._ledger, self._target.place, self._before_commit)
+
     async def _import(self, source: Source, paths: dict[str, Source], *, is_parent: bool) -> None:
         known = self._ledger.file(str(source.path)) if self._ledger else None
         if known and (known.size, known.mtime, known.profile) == (source.size, source.mtime, self._name):
@@ -111,10 +103,12 @@ class Importer:
             )
             return
         recorded = read_session(source.path)
-        made = cut(recorded, source, self._profile, self._target, self._inherited(source, paths))
+        tree = Tree.of(recorded.branch(), self._profile)
+        already = Known(inherited=self._inherited(source, paths), live=await self._live(source, tree))
+        made = cut(tree, source, self._profile, self._target.config.retain, already)
         if is_parent:
-            self._marks[source.session] = made.marks
-        refused = await self._take(made, source)
+            self._marks[source.session] = tree.marks
+        refused = await self._take(made, source, tree.branch)
         self._count(source, recorded, made)
         if not refused:
             broken = sum(not problem.kept for problem in recorded.problems)
@@ -135,15 +129,23 @@ class Importer:
             return frozenset()
         if parent.session not in self._marks:
             try:
-                recorded = read_session(parent.path)
+                branch = read_session(parent.path).branch()
             except SessionFileError:
                 return frozenset()
-            self._marks[parent.session] = cut(recorded, parent, self._profile, self._target, ()).marks
+            self._marks[parent.session] = Tree.of(branch, self._profile).marks
         return self._marks[parent.session]
 
-    async def _take(self, made: Cut, source: Source) -> bool:
+    async def _live(self, source: Source, tree: Tree) -> frozenset[str]:
+        """What was retained while the session ran."""
+        if self._profile.again or self._profile.mode is not Mode.CURATED:
+            return frozenset()
+        imported = self._ledger.of_session(self._target.bank, source.session) if self._ledger else ()
+        return await self._past.retained_live(source, tree.branch, tree.taken, imported)
+
+    async def _take(self, made: Cut, source: Source, branch: Branch) -> bool:
         """Put what is new into the batch; whether any of it was refused."""
         refused = False
+        jobs: list[tuple[str, RetainJob]] = []
         for document in made.documents:
             known = self._ledger.document(self._target.place, document.id) if self._ledger else None
             if known is not None and known.revision == document.revision and known.status != "refused":
@@ -158,8 +160,9 @@ class Importer:
             self._report.new += known is None
             self._report.replaced += known is not None
             self._batch.documents.append((document.id, imported))
-            self._batch.jobs.append(job)
-            self._batch.size += len(document.content)
+            jobs.append((document.span.end, job))
+        # Where something was kept out, the session's own retain is to meet the program of the settings again.
+        self._batch.jobs += [job for _, job in jobs] if refused else await self._past.covered(source, branch, jobs)
         return refused
 
     def _job(
@@ -177,6 +180,8 @@ class Importer:
             job=job.id,
             generation=generation,
             messages=document.messages,
+            first=document.span.first,
+            last=document.span.last,
         )
         return imported, job
 
@@ -187,20 +192,6 @@ class Importer:
         self._report.files.append(
             FileReport(path=source.path, session=source.session, documents=len(made.documents), broken=broken)
         )
-
-    async def _commit(self) -> None:
-        batch, self._batch = self._batch, _Batch()
-        ledger, state = self._ledger, self._state
-        if state is None or ledger is None or not (batch.jobs or batch.documents or batch.files):
-            return
-        self._before_commit()
-        if batch.jobs:
-            await state.ask(lambda queue: queue.append_many(batch.jobs))
-        for name, imported in batch.documents:
-            ledger.put(self._target.place, name, imported)
-        for path, record in batch.files:
-            ledger.put_file(path, record)
-        await state.run(ledger.save)
 
 
 def profile_name(profile: Profile, target: Target) -> str:

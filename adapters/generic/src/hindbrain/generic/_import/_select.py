@@ -40,7 +40,8 @@ def text_size(message: Message) -> int:
 
 def _reason_of_result(message: Message, config: RetainConfig) -> Dropped | None:
     """Why a tool's result is dropped without a look at its text; None where it is to be looked at."""
-    if message.tool_name in config.tool_result_exclude:
+    tool, only = message.tool_name, config.tool_result_include
+    if tool in config.tool_result_exclude or (only is not None and tool not in only):
         return Dropped.TOOL_FILTER_EXCLUDED
     if message.is_error:
         return None if "error" in config.tool_result else Dropped.TOOL_FILTER_EXCLUDED

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from hindbrain.contracts import Entry
 from hindbrain.memory import session_key
-from hindbrain.memory.sessions import HostName, SessionFileError, SessionHeader, iter_session
+from hindbrain.memory.sessions import HostName, SessionFileError, SessionHeader, iter_session, names_of
 
 _ID_IN_NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?=\.jsonl$)")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -21,7 +21,8 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 class Source:
     """A session file. ``parent`` is the session it was forked from, or whose subagent it is; None where there is none.
 
-    ``size`` is in bytes and ``mtime`` in nanoseconds, as they were when the file was found.
+    ``lineage`` is the id of the first session of its chain of forks, as cursors know it; None where the header is
+    broken. ``size`` is in bytes and ``mtime`` in nanoseconds, as they were when the file was found.
     """
 
     path: Path
@@ -32,6 +33,7 @@ class Source:
     cwd: str | None
     at: int | None
     parent: str | None
+    lineage: str | None
 
 
 @frozen(kw_only=True)
@@ -87,6 +89,10 @@ def read_source(path: Path) -> Source | PassedOver:
     if first is None:
         return PassedOver(path=path, reason="not-a-session")
     named = _ID_IN_NAME.search(path.name)
+    lineage = first.id if isinstance(first, SessionHeader) else None
+    if isinstance(first, SessionHeader) and first.parent_session:
+        names = names_of(path)
+        lineage = names.lineage if names else lineage
     header = first if isinstance(first, SessionHeader) else SessionHeader(id=named[0] if named else str(path))
     return Source(
         path=path,
@@ -97,6 +103,7 @@ def read_source(path: Path) -> Source | PassedOver:
         cwd=header.cwd,
         at=header.at,
         parent=_parent_of(header),
+        lineage=lineage,
     )
 
 

@@ -12,6 +12,7 @@ from hindbrain.contracts import HindbrainError
 from hindbrain.generic._import._deliver import deliver, settle
 from hindbrain.generic._import._groups import Group, Survey
 from hindbrain.generic._import._ledger import CHECKPOINT, MANIFEST, ImportLedger
+from hindbrain.generic._import._past import Past
 from hindbrain.generic._import._report import ImportReport
 from hindbrain.generic._import._run import Importer, Progress
 from hindbrain.generic._import._target import Target
@@ -22,6 +23,8 @@ from hindbrain.memory import iso
 from hindbrain.store import HostState
 
 LEASE = "import"
+_TRACES = (MANIFEST, CHECKPOINT, "retain-cursors.json", "retain-queue.jsonl")
+"""Files of a state folder that say what is in memory already."""
 
 
 class Renewable(Protocol):
@@ -64,7 +67,7 @@ class TreeImport:
         self._notify = notify
 
     async def plan(self, progress: Progress = _silent) -> list[ImportReport]:
-        """Say what an import would do. Nothing is written where nothing was imported before.
+        """Say what an import would do. Nothing is written where nothing was retained before.
 
         Raises:
             StoreError: what was imported before cannot be read.
@@ -72,13 +75,12 @@ class TreeImport:
         reports = []
         for group in self._found.groups:
             target = group.target
-            if not any((target.folder / name).exists() for name in (MANIFEST, CHECKPOINT)):
-                importer = Importer(target, self._profile, ledger=None, state=None, now=self._now, progress=progress)
-                reports.append(await importer.run(group.sources))
+            if not any((target.folder / name).exists() for name in _TRACES):
+                reports.append(await self._importer(target, None, None, progress).run(group.sources))
                 continue
             async with self._opened(target) as state:
                 ledger = await self._ledger(state)
-                importer = Importer(target, self._profile, ledger=ledger, state=None, now=self._now, progress=progress)
+                importer = self._importer(target, state, ledger, progress, dry=True)
                 reports.append(await importer.run(group.sources))
         return reports
 
@@ -113,18 +115,31 @@ class TreeImport:
 
     async def _run(self, group: Group, progress: Progress) -> ImportReport:
         async with self._books(group.target) as (state, ledger, hold):
-            importer = Importer(
-                group.target,
-                self._profile,
-                ledger=ledger,
-                state=state,
-                now=self._now,
-                progress=progress,
-                before_commit=hold.renew,
-            )
+            importer = self._importer(group.target, state, ledger, progress, before_commit=hold.renew)
             report = await importer.run(group.sources)
             await settle(state, ledger, report)
         return report
+
+    def _importer(
+        self,
+        target: Target,
+        state: HostState | None,
+        ledger: ImportLedger | None,
+        progress: Progress,
+        *,
+        dry: bool = False,
+        before_commit: Callable[[], None] = lambda: None,
+    ) -> Importer:
+        return Importer(
+            target,
+            self._profile,
+            ledger=ledger,
+            state=None if dry else state,
+            past=Past(target, state),
+            now=self._now,
+            progress=progress,
+            before_commit=before_commit,
+        )
 
     @asynccontextmanager
     async def _books(self, target: Target) -> AsyncIterator[tuple[HostState, ImportLedger, Renewable]]:

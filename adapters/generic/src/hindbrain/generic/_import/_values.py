@@ -31,13 +31,15 @@ class Profile:
     """What is imported, and in what pieces.
 
     ``branches`` also takes those the conversation has left. A curated document ends after ``turns`` turns of the user,
-    or before it would be longer than ``max_bytes`` bytes; one long turn is a document all the same. ``tags`` are added.
+    or before it would be longer than ``max_bytes`` bytes; one long turn is a document all the same. ``again``
+    also takes what was retained while a session ran. ``tags`` are added.
     """
 
     mode: Mode = field(default=Mode.CURATED, converter=Mode)
     branches: bool = False
     turns: int = 20
     max_bytes: int = 100_000
+    again: bool = False
     tags: tuple[str, ...] = ()
 
     @property
@@ -61,6 +63,8 @@ class Profile:
             user=("text",),
             assistant=("text", "toolCall", "thinking"),
             tool_result=("error", "content"),
+            tool_call_include=None,
+            tool_result_include=None,
             tool_call_exclude=(),
             tool_result_exclude=() if self.keeps_injected else OWN_TOOLS,
             compact_tool_calls=False,
@@ -83,6 +87,8 @@ class Dropped(StrEnum):
     OTHER_BRANCH = "other-branch"
     IN_PARENT = "in-parent-session"
     """A fork carries the messages of the session it came from; they are imported with that."""
+    RETAINED_LIVE = "retained-live"
+    """The session had memory while it ran, and these were retained then."""
 
 
 @define

@@ -123,4 +123,4 @@ def mark(entry_id: str) -> str:
 
 def is_position(entry_id: str) -> bool:
     """Whether the id only says where the entry stands in a linear file, so that a rewritten file may use it anew."""
-    return _POSITION.fullmatch(entry_id) is not None
+    return entry_id.startswith("line-") and _POSITION.fullmatch(entry_id) is not None

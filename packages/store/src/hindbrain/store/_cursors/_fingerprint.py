@@ -24,34 +24,33 @@ def fingerprint(entry: Entry) -> str:
     if message is None:
         return digest("null")[:LENGTH]
     try:
-        return digest(_compact([_parts(message.parts), *_frame(message)]))[:LENGTH]
+        said = ",".join([_part(part) for part in message.parts])
     except (RecursionError, ValueError):
         # Arguments that no JSON writer takes: too deep, or a number of thousands of digits.
-        return digest(_compact([message.text, *_frame(message)]))[:LENGTH]
+        return digest(f"[{_compact(message.text)},{_frame(message)}]")[:LENGTH]
+    return digest(f"[[{said}],{_frame(message)}]")[:LENGTH]
 
 
-def _frame(message: Message) -> list[JsonValue]:
-    return [message.role, message.at, message.tool_call_id, message.tool_name, message.is_error]
+# JSON put together by hand: a list costs its writer as much again as the strings in it, and an import pays it for every
+# message there ever was.
+def _frame(message: Message) -> str:
+    at = "null" if message.at is None else f"{message.at:d}"
+    call = "null" if message.tool_call_id is None else _compact(message.tool_call_id)
+    tool = "null" if message.tool_name is None else _compact(message.tool_name)
+    return f"{_compact(message.role)},{at},{call},{tool},{'true' if message.is_error else 'false'}"
 
 
-def _parts(parts: tuple[Part, ...]) -> list[JsonValue]:
-    return [_part(part) for part in parts]
+def _part(part: Part) -> str:
+    if isinstance(part, TextPart):
+        return f'["text",{_compact(part.text)}]'
+    if isinstance(part, ToolCallPart):
+        return f'["toolCall",{_compact(part.id)},{_compact(part.name)},{_compact(dict(part.arguments))}]'
+    if isinstance(part, ThinkingPart):
+        return f'["thinking",{_compact(part.text)}]'
+    return _compact(["image", part.media_type, part.size if part.sha256 is None else part.sha256])
 
 
-def _part(part: Part) -> list[JsonValue]:
-    match part:
-        case TextPart(text):
-            return ["text", text]
-        case ThinkingPart(text):
-            return ["thinking", text]
-        case ToolCallPart(call_id, name, arguments):
-            return ["toolCall", call_id, name, dict(arguments)]
-        case _:
-            return ["image", part.media_type, part.size if part.sha256 is None else part.sha256]
-
-
-def _compact(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+_compact = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def digest(text: str) -> str:
