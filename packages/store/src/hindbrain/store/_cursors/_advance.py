@@ -12,7 +12,7 @@ from hindbrain.store._cursors._anchor import history
 from hindbrain.store._cursors._cursor import TAIL, Cursor, Head, Identity
 from hindbrain.store._cursors._fingerprint import fingerprint, fold
 from hindbrain.store._cursors._look import Sight, look
-from hindbrain.store._cursors._prints import Print
+from hindbrain.store._cursors._prints import Print, once
 
 
 def new_entries(branch: Branch, cursor: Cursor, prints: Print = fingerprint) -> tuple[Entry, ...]:
@@ -63,6 +63,7 @@ def move(cursor: Cursor, branch: Branch, entries: Iterable[Entry], prints: Print
     They are counted up to the first new message that is not among them: what lies behind a gap is offered again, and
     the gap is never passed. Their content is taken as given, whatever the branch says by now.
     """
+    prints = once(prints)
     sight = look(branch, cursor, prints)
     given = {entry.id: entry for entry in entries}
     taken = [given[entry.id] for entry in takewhile(lambda each: each.id in given, sight.fresh)]

@@ -36,3 +36,19 @@ class Fingerprints:
             del self._known[next(iter(self._known))]
         self._known[entry.id] = (entry, found)
         return found
+
+
+def once(prints: Print) -> Print:
+    """The same, each entry asked about once, however many there are: for the length of one move.
+
+    A move looks at new entries twice, and the first one of a long session has more of them than are remembered.
+    """
+    known: dict[str, tuple[Entry, str]] = {}
+
+    def remembered(entry: Entry) -> str:
+        found = known.get(entry.id)
+        if found is None or found[0] is not entry:
+            found = known[entry.id] = (entry, prints(entry))
+        return found[1]
+
+    return remembered
