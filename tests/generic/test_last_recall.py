@@ -30,7 +30,16 @@ from hindbrain.contracts import (
 )
 from hindbrain.contracts.in_memory import InMemoryBackend
 from hindbrain.generic import ContextPatch, InProcessHost, Layer, Session, SessionPlace, Settings, live_session, merge
-from hindbrain.store import StoreFullError
+from hindbrain.memory import (
+    Checkout,
+    MemoryConfig,
+    Question,
+    RecallConfig,
+    SessionIdentity,
+    identify,
+    read_recall,
+)
+from hindbrain.store import StoreError, StoreFullError
 from hindbrain.store._last_recall import LastRecall
 
 STORED: dict[str, Any] = {"storeLastRecall": True}
@@ -451,12 +460,61 @@ async def test_a_suppressed_memory_is_not_shown_from_the_next_look_on(stage: Sta
     stage.backend.answers["proj-a"] = (HTTPX, Fact(id="m2", text="Use pytest"))
     async with stage.open(**STORED) as session:
         assert "httpx" in (await ask(session)).text
-        files: Any = session._recall_files
-        await files._state.run(lambda: files._state.suppressed.add("m1"))
+        assert await session.recall_files.suppress("m1")
+        assert not await session.recall_files.suppress("m1")
         patch = await ask(session)
+        asked = await session.recall(Question(text="which http library?"), bank="proj-a")
     assert "httpx" not in patch.text
     assert "Use pytest" in patch.text
+    assert [fact.id for _, fact in asked.facts] == ["m2"]
     assert [r["reasons"] for r in stage.snapshot()["blocks"][0]["results"]] == [["suppressed"], []]
+
+
+async def test_a_suppressed_memory_may_be_shown_again(stage: Stage) -> None:
+    stage.backend.answers["proj-a"] = (HTTPX,)
+    async with stage.open() as session:
+        await session.recall_files.suppress("m1")
+        assert (await ask(session)).text == ""
+        assert await session.recall_files.show_again("m1")
+        assert not await session.recall_files.show_again("m1")
+        assert "httpx" in (await ask(session)).text
+
+
+async def test_a_session_tells_the_last_recall_itself(stage: Stage) -> None:
+    stage.backend.answers["proj-a"] = (HTTPX,)
+    async with stage.open(**STORED) as session:
+        assert await session.recall_files.last() is None
+        await ask(session)
+        last = await session.recall_files.last()
+        assert last == stage.snapshot()
+        (found,) = read_recall(last).find("httpx only")
+        assert (found.id, found.line) == ("m1", 1)
+        stage.file.write_text("{", "utf-8")
+        with pytest.raises(StoreError):
+            await session.recall_files.last()
+
+
+async def test_without_a_disk_the_same_is_kept_in_this_process() -> None:
+    backend = Scripted()
+    backend.answers["proj-a"] = (HTTPX,)
+    config = MemoryConfig(project_bank="proj-a", recall=RecallConfig(store_last_recall=True))
+    session = Session(
+        host=InProcessHost(),
+        backend=backend,
+        config=config,
+        project=identify(Checkout(cwd="/repo", root="/repo"), config.scope),
+        identity=SessionIdentity(host="pi", key="29e67821bedc391a", lineage="s", label="s.jsonl", origin="local"),
+    )
+    files = session.recall_files
+    assert await files.last() is None
+    assert "httpx" in (await ask(session)).text
+    last = await files.last()
+    assert last is not None
+    assert [each.id for each in read_recall(last).candidates] == ["m1"]
+    assert [await files.suppress("m1"), await files.suppress("m1")] == [True, False]
+    assert (await ask(session)).text == ""
+    assert [await files.show_again("m1"), await files.show_again("m1")] == [True, False]
+    assert "httpx" in (await ask(session)).text
 
 
 async def test_a_list_of_suppressed_memories_that_came_with_a_repository_hides_nothing(stage: Stage) -> None:

@@ -18,7 +18,7 @@ from hindbrain.generic._open import SessionPlace, find_project, name_session, or
 from hindbrain.generic._otel import record_span
 from hindbrain.generic._outbox import Flush, MemoryOutbox, Outbox
 from hindbrain.generic._patch import ContextPatch
-from hindbrain.generic._recall_files import NoRecallFiles, RecallFiles
+from hindbrain.generic._recall_files import MemoryRecallFiles, RecallFiles
 from hindbrain.generic._recaller import Recaller
 from hindbrain.generic._retainer import Retainer
 from hindbrain.generic._settled import SettledTurn
@@ -75,7 +75,7 @@ class Session:
             identity: the session's names.
             outbox: where turns wait; None keeps them in this process only. The session closes it.
             governance: what the user has decided about the session; None means everything is normal.
-            recall_files: the memories the user suppressed, and where the last recall is left; None has neither.
+            recall_files: the memories the user suppressed, and the last recall; None keeps both in this process only.
             notices: sentences that parts on the disk leave for the user; taken out and shown with the next call.
             clock: milliseconds since 1970 UTC.
             on_event: called for each telemetry event, beside the host's bus; by default OpenTelemetry, where its extra
@@ -96,7 +96,7 @@ class Session:
         self._last_patch: ContextPatch | None = None
         self._clock = clock
         self._telemetry = Telemetry(host, on_event)
-        self._recall_files = recall_files or NoRecallFiles()
+        self._recall_files = recall_files or MemoryRecallFiles()
         self._snapshots = Snapshots(
             self._recall_files, self._scopes, self._recall_config, session=identity.key, clock=clock, warn=self._warn
         )
@@ -211,6 +211,11 @@ class Session:
         """What the user has decided about the session, and the way to change it."""
         return self._governance
 
+    @property
+    def recall_files(self) -> RecallFiles:
+        """The last recall that was stored, and the memories that are suppressed, with the way to change that."""
+        return self._recall_files
+
     async def context(
         self, messages: Sequence[Message], *, sources: bool = False, abort: asyncio.Event | None = None
     ) -> ContextPatch:
@@ -256,7 +261,9 @@ class Session:
         return await self._recaller.recall(messages, sources=sources, abort=abort, suppressed=suppressed)
 
     async def recall(self, question: Question, *, bank: str | None = None) -> RecallAnswer:
-        """Recall because somebody asked, whatever the session's mode; nothing that is found is judged or left out.
+        """Recall because somebody asked, whatever the session's mode. Nothing that is found is judged.
+
+        Only what the user suppressed is left out.
 
         Args:
             question: the question, and what it says beside the settings.
@@ -267,7 +274,7 @@ class Session:
             BackendRequestError: the bank, a filter or a minimum is refused; nothing was sent.
         """
         started = self._clock()
-        answer = await self._asker.ask(question, bank=bank)
+        answer = (await self._asker.ask(question, bank=bank)).without(await self._recall_files.suppressed())
         await self._telemetry.tell(asked_events(answer, self._span(started)))
         return answer
 

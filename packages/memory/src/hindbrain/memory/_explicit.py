@@ -5,7 +5,7 @@ Source: seed 000, "Quality pass" (automatic recall only) and "Score floors" (a t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from attrs import evolve, field, frozen
 
@@ -48,6 +48,14 @@ class RecallAnswer:
     sources: Mapping[str, Fact] = field(factory=dict, repr=False)
     failures: tuple[ScopeFailure, ...] = ()
     took: Mapping[str, int] = field(factory=dict)
+
+    def without(self, suppressed: Collection[str]) -> RecallAnswer:
+        """The answer without the memories of these ids."""
+        return evolve(
+            self,
+            facts=tuple((bank, fact) for bank, fact in self.facts if fact.id not in suppressed),
+            sources={key: fact for key, fact in self.sources.items() if key not in suppressed},
+        )
 
 
 def explicit_query(question: Question, scope: RecallScope, config: RecallConfig) -> RecallQuery:

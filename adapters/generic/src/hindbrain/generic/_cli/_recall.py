@@ -41,7 +41,7 @@ def recall(options: Options, query: str, bank: str | None, *, unscoped: bool) ->
             if answer.failures and not answer.facts:
                 error = NoAnswerError(answer.failures[0].code)
                 return Envelope(command="recall", error=error, exit=exit_for(error.why))
-            found = [(place, fact) for place, fact in answer.facts if fact.id not in suppressed]
+            found = answer.without(suppressed).facts
             hidden = len(answer.facts) - len(found)
             data = {
                 "facts": [{"bank": place, **_shown(fact)} for place, fact in found],
