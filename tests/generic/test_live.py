@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hindbrain.contracts import Message, Recall, TextPart
+from hindbrain.contracts import HindbrainError, Message, Recall, TextPart
 from hindbrain.generic import InProcessHost, Layer, SessionPlace, live_session, merge
 from hindbrain.memory import NoProjectError, session_key
 from hindbrain.memory.sessions import raw_messages, read_session
-from hindbrain.store import EmbeddedBackend, StoreError
+from hindbrain.store import EmbeddedBackend, HostState, StoreError
 from hindbrain.store._cursors import legacy_fingerprint
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
@@ -129,6 +129,29 @@ async def test_what_the_typescript_extension_retained_is_not_retained_again(tmp_
     _, again, _ = await retain_all(tmp_path, project, file)
     assert 0 < new <= 2
     assert again == 0
+
+
+async def test_a_session_that_cannot_be_opened_lets_go_of_its_folder(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[HostState] = []
+    close = HostState.close
+
+    async def closing(self: HostState) -> None:
+        closed.append(self)
+        await close(self)
+
+    monkeypatch.setattr(HostState, "close", closing)
+    values = {
+        "dataDir": str(tmp_path / "data"),
+        "backend": "hindsight",
+        "hindsight": {"baseUrl": "http://a.example.com"},
+    }
+    place = SessionPlace(host="pi", cwd=str(project))
+    with pytest.raises(HindbrainError):
+        async with live_session(InProcessHost(), merge([Layer(origin="test", values=values)]), place):
+            pass
+    assert len(closed) == 1
 
 
 async def test_the_home_directory_is_no_place_for_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,9 +56,11 @@ async def live_session(
         within=root,
         notify=notices.append,
     )
-    identity = await _identity(state, place, origin_of(settings))
-    config = memory_config(settings)
-    async with open_backend(settings) as backend:
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(state.close)
+        identity = await _identity(state, place, origin_of(settings))
+        config = memory_config(settings)
+        backend = await stack.enter_async_context(open_backend(settings))
         session = Session(
             host=host,
             backend=backend,
@@ -74,11 +76,9 @@ async def live_session(
         await _take_over(state, place, session)
         while notices:
             await host.notify(notices.pop(0), "warning")
-        try:
-            async with every(settings["retain.flushIntervalMs"] / 1000, session.tick):
-                yield session
-        finally:
-            await session.close()
+        stack.push_async_callback(session.close)
+        await stack.enter_async_context(every(settings["retain.flushIntervalMs"] / 1000, session.tick))
+        yield session
 
 
 async def _take_over(state: HostState, place: SessionPlace, session: Session) -> None:
