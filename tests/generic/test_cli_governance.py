@@ -69,6 +69,13 @@ def test_another_mode_is_refused_with_the_three_and_nothing_changes(run: Run, se
 
 
 @pytest.mark.req("S0-governance-017")
+def test_retain_is_turned_off_and_on_again_beside_the_mode(run: Run, session: str) -> None:
+    data = run("mode", session, "--retain", "off")[1]["data"]
+    assert (data["mode"], data["retain"]) == ("normal", "off")
+    data = run("mode", session, "read-only", "--retain", "on")[1]["data"]
+    assert (data["mode"], data["retain"]) == ("read-only", "on")
+
+
 def test_opt_out_and_tags_stand_in_the_record(run: Run, session: str, tmp_path: Path) -> None:
     assert run("mode", session, "read-only")[1]["data"]["mode"] == "read-only"
     assert run("opt-out", session)[1]["data"]["next_opt_out"] is True

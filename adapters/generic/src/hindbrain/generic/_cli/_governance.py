@@ -19,6 +19,19 @@ from hindbrain.store import HostState, SessionRecord, SessionRecords
 Change = Callable[[SessionRecords, str], SessionRecord]
 
 
+def with_mode(mode: str | None, retain: str | None) -> Change:
+    """The change to a mode, and of automatic retain to on or off; None leaves what it names as it is."""
+
+    def how(records: SessionRecords, sid: str) -> SessionRecord:
+        if mode is not None:
+            records.set_mode(sid, mode)
+        if retain is not None:
+            records.set_retain(sid, on=retain == "on")
+        return records.read(sid)
+
+    return how
+
+
 async def _sid(state: HostState, file: str) -> str:
     """The session's id in its state folder: the one it was given first, wherever its file lies now."""
     names = names_of(file)

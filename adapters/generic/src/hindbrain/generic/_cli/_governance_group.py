@@ -16,19 +16,14 @@ _SESSION = click.argument("session", type=click.Path(path_type=Path))
 @click.command("mode", epilog=EPILOG)
 @_SESSION
 @click.argument("mode", required=False)
+@click.option("--retain", type=click.Choice(["on", "off"]), help="Also turn its automatic retain on or off.")
 @of_host
-def mode(session: Path, mode: str | None, host: str, state_dir: str | None, **kwargs: Any) -> None:
+def mode(session: Path, mode: str | None, retain: str | None, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Set what SESSION does by itself: normal, read-only (recall only) or ignored. Without MODE it is shown."""
-    from hindbrain.generic._cli._governance import change
+    from hindbrain.generic._cli._governance import change, with_mode
 
-    change(
-        "mode",
-        options_of(kwargs),
-        session,
-        lambda records, sid: records.read(sid) if mode is None else records.set_mode(sid, mode),
-        host=host,
-        state_dir=state_dir,
-    )
+    how = with_mode(mode, retain)
+    change("mode", options_of(kwargs), session, how, host=host, state_dir=state_dir)
 
 
 @click.command("opt-out", epilog=EPILOG)
