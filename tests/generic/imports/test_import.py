@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from hindbrain.generic._cli._import_text import exit_of, warnings_of
 from hindbrain.generic._import import ImportReport, Profile, TreeImport
 from hindbrain.generic._import._ledger import CHECKPOINT, MANIFEST
-from hindbrain.store import HostState, StateFileDistrustedError
+from hindbrain.generic._import._run import Importer
+from hindbrain.store import HostState, StateFileDistrustedError, StoreError
 from hindbrain.store._lock import LockBusyError
 
 FORK = "2026-01-02T00-00-00-000Z_{}.jsonl"
@@ -291,6 +293,44 @@ async def test_each_session_goes_to_the_project_it_ran_in(place: Any, server: An
     assert [group.target.project.root for group in only.groups] == [str(other)]
     named = await place.survey(project=other)
     assert len(named.groups[0].sources) == 5
+
+
+async def test_a_project_whose_state_cannot_be_used_does_not_stop_the_others(place: Any, server: Any) -> None:
+    other = place.folder / "other"
+    (other / ".git").mkdir(parents=True)
+    (place.folder / "elsewhere").mkdir()
+    (place.project / ".pi").symlink_to(place.folder / "elsewhere")
+    for number, cwd in ((1, place.project), (2, other)):
+        recording = place.record(f"{number}.jsonl", number=number, cwd=cwd)
+        recording.turns(1, 1)
+        recording.write()
+    refused, taken = await place.run()
+    assert [(each.path.name, each.reason) for each in refused.passed_over] == [("1.jsonl", "state-dir")]
+    assert refused.error is not None
+    assert taken.sent == 1
+    assert sorted(server.words()) == ["answer 1 of 2", "question 1 of 2"]
+    assert any("project: " in line for line in warnings_of([refused, taken], await place.survey()))
+    assert exit_of([refused, taken], await place.survey()) == 5
+    with pytest.raises(StoreError):
+        await place.run(place.sessions / "1.jsonl")
+
+
+async def test_a_plan_of_many_files_keeps_none_of_them(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hindbrain.generic._import._batch.MOST_JOBS", 1)
+    for number in range(1, 4):
+        recording = place.record(f"{number}.jsonl", number=number)
+        recording.turns(1, 1)
+        recording.write()
+    batches: list[int] = []
+    real = Importer._commit
+
+    async def commit(self: Importer) -> None:
+        batches.append(len(self._batch.jobs))
+        await real(self)
+
+    monkeypatch.setattr(Importer, "_commit", commit)
+    await place.plan()
+    assert batches == [1, 1, 1, 0]
 
 
 async def test_the_manifest_says_what_each_file_became(place: Any) -> None:

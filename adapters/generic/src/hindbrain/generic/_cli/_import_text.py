@@ -74,7 +74,7 @@ def _project(report: ImportReport) -> dict[str, object]:
         "sent": report.sent,
         "waiting": report.waiting,
         "given_up": report.given_up,
-        "stopped_by": report.code,
+        "stopped_by": report.error.code if report.error else report.code,
     }
 
 
@@ -96,12 +96,15 @@ def as_text(reports: Sequence[ImportReport], found: Survey, *, dry: bool) -> str
     """The reports for a person."""
     tally = _total(reports)
     lines = [_project_line(report, dry=dry) for report in reports]
-    lines.append(f"{'kept':24s} {tally.kept:8d} messages {_bytes(tally.kept_bytes):>10s}")
+    if any(report.files for report in reports):
+        lines.append(f"{'kept':24s} {tally.kept:8d} messages {_bytes(tally.kept_bytes):>10s}")
     for reason, count in tally.dropped.most_common():
         lines.append(f"{reason:24s} {count:8d} messages {_bytes(tally.dropped_bytes[reason]):>10s}  dropped")
     lines += _named(reports, found)
     if dry and any(report.to_send for report in reports):
         lines.append("Nothing was imported yet. Say --yes to import it.")
+    elif not any(report.files for report in reports):
+        lines.append("No session was imported.")
     elif not any(report.to_send for report in reports):
         lines.append("There is nothing to import that is not there already.")
     return "\n".join(lines)
@@ -122,21 +125,19 @@ def warnings_of(reports: Sequence[ImportReport], found: Survey) -> list[str]:
     reasons = Counter(each.reason for each in _all_passed_over(reports, found))
     told = [f"{count} sessions were passed over. {_ADVICE[r]}" for r, count in reasons.items() if r in _ADVICE]
     for report in reports:
+        if report.error:
+            told.append(f"{report.target.project.id}: {report.error}")
         if report.code:
             told.append(
                 f"{report.waiting} documents of {report.target.project.id} wait in the queue ({report.code}). They are "
-                f"sent by the next session there, or by `hindbrain queue flush --host {_host(report)}`."
+                f"sent by the next session there, or by `hindbrain queue flush --host {report.target.host}`."
             )
         if report.given_up:
             told.append(
                 f"{report.given_up} documents of {report.target.project.id} were refused too often; see "
-                f"`hindbrain queue dead list --host {_host(report)}`."
+                f"`hindbrain queue dead list --host {report.target.host}`."
             )
     return told
-
-
-def _host(report: ImportReport) -> str:
-    return report.target.host
 
 
 def exit_of(reports: Sequence[ImportReport], found: Survey) -> Exit:

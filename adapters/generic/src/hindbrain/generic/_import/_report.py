@@ -6,6 +6,7 @@ from pathlib import Path
 
 from attrs import define, field, frozen
 
+from hindbrain.contracts import HindbrainError
 from hindbrain.generic._import._source import PassedOver
 from hindbrain.generic._import._target import Target
 from hindbrain.generic._import._values import Tally
@@ -30,7 +31,7 @@ class ImportReport:
     ``new``, ``replaced``, ``same`` and ``refused`` count documents: never imported before, with other content than
     before, as they are in memory, and kept out by the program of ``retain.beforeEnqueue``. ``sent``, ``waiting`` and
     ``given_up`` tell where those of this import stand at the end. ``read_bytes`` is the size of the files looked into.
-    ``code`` is that of what stopped the sending.
+    ``code`` is that of what stopped the sending, ``error`` what stopped the project as a whole.
     """
 
     target: Target
@@ -46,6 +47,7 @@ class ImportReport:
     waiting: int = 0
     given_up: int = 0
     code: str | None = None
+    error: HindbrainError | None = None
 
     @property
     def to_send(self) -> int:

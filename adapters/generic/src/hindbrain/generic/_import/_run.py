@@ -91,7 +91,9 @@ class Importer:
         return self._report
 
     async def _commit(self) -> None:
-        if self._state is not None and self._ledger is not None:
+        if self._state is None or self._ledger is None:
+            self._batch = Batch()
+        else:
             await self._batch.commit(self._state, self._ledger, self._target.place, self._before_commit)
 
     async def _import(self, source: Source, paths: dict[str, Source], *, is_parent: bool) -> None:

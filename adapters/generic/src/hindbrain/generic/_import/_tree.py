@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +15,7 @@ from hindbrain.generic._import._ledger import CHECKPOINT, MANIFEST, ImportLedger
 from hindbrain.generic._import._past import Past
 from hindbrain.generic._import._report import ImportReport
 from hindbrain.generic._import._run import Importer, Progress
+from hindbrain.generic._import._source import PassedOver
 from hindbrain.generic._import._target import Target
 from hindbrain.generic._import._values import Profile
 from hindbrain.generic._open import data_dir, open_backend
@@ -46,6 +47,8 @@ def _silent(_done: int) -> None:
 class TreeImport:
     """Imports what a survey found, one project after another.
 
+    Where there are several, one whose state folder cannot be used does not stop the others: its report says so.
+
     Args:
         found: the survey.
         profile: what is imported, and in what pieces.
@@ -72,17 +75,7 @@ class TreeImport:
         Raises:
             StoreError: what was imported before cannot be read.
         """
-        reports = []
-        for group in self._found.groups:
-            target = group.target
-            if not any((target.folder / name).exists() for name in _TRACES):
-                reports.append(await self._importer(target, None, None, progress).run(group.sources))
-                continue
-            async with self._opened(target) as state:
-                ledger = await self._ledger(state)
-                importer = self._importer(target, state, ledger, progress, dry=True)
-                reports.append(await importer.run(group.sources))
-        return reports
+        return [await self._guarded(group, self._plan(group, progress)) for group in self._found.groups]
 
     async def run(self, progress: Progress = _silent) -> list[ImportReport]:
         """Queue all that is new. Where it is interrupted, however that comes about, the next run goes on.
@@ -95,7 +88,7 @@ class TreeImport:
             StoreError: it could not be made durable.
             GateUnansweredError: the program of ``retain.beforeEnqueue`` gave no answer.
         """
-        return [await self._run(group, progress) for group in self._found.groups]
+        return [await self._guarded(group, self._run(group, progress)) for group in self._found.groups]
 
     async def send(self, reports: Iterable[ImportReport], progress: Progress = _silent) -> None:
         """Send what waits in the queues of these, and note in the reports what became of it.
@@ -107,11 +100,28 @@ class TreeImport:
         Raises:
             LockBusyError, StoreError: as :meth:`run`. What waits, waits.
         """
-        for report in reports:
+        for report in (each for each in reports if each.error is None):
             async with self._books(report.target) as (state, ledger, hold):
                 report.code = await self._deliver(report.target, state, progress)
                 hold.renew()
                 await settle(state, ledger, report)
+
+    async def _guarded(self, group: Group, work: Awaitable[ImportReport]) -> ImportReport:
+        try:
+            return await work
+        except HindbrainError as error:
+            if len(self._found.groups) == 1:
+                raise
+            passed_over = [PassedOver(path=source.path, reason=error.code) for source in group.sources]
+            return ImportReport(target=group.target, passed_over=passed_over, error=error)
+
+    async def _plan(self, group: Group, progress: Progress) -> ImportReport:
+        target = group.target
+        if not any((target.folder / name).exists() for name in _TRACES):
+            return await self._importer(target, None, None, progress).run(group.sources)
+        async with self._opened(target) as state:
+            importer = self._importer(target, state, await self._ledger(state), progress, dry=True)
+            return await importer.run(group.sources)
 
     async def _run(self, group: Group, progress: Progress) -> ImportReport:
         async with self._books(group.target) as (state, ledger, hold):
