@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import evolve, frozen
+from attrs import frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +21,7 @@ from hindbrain.contracts import (
     is_contaminated,
 )
 from hindbrain.contracts.in_memory import InMemoryBackend
-from hindbrain.generic import ContextPatch, InProcessHost, Session
+from hindbrain.generic import InProcessHost, Session
 from hindbrain.memory import GUIDANCE, Checkout, MemoryConfig, RecallConfig, ScopeConfig, SessionIdentity, identify
 
 PROJECT = identify(Checkout(cwd="/repo", root="/repo"), ScopeConfig(project_id="acme"))
@@ -62,14 +62,29 @@ class Habit:
     before: str
     custom_type: str | None
 
-    def keep(self, patch: ContextPatch, message: Message) -> Message:
-        if message.text != patch.text:
-            return message
-        text = self.before + patch.text.replace("hindsight-memory>", f"{self.wrapper}>")
-        return evolve(message, role=self.role, parts=(TextPart(text),))
+    def keep(self, text: str) -> Message:
+        tagged = text.replace("hindsight-memory>", f"{self.wrapper}>")
+        return said(self.role, self.before + tagged)
 
 
-HABITS = st.builds(
+@frozen
+class Merged:
+    """A host, or a model that repeats what it reads, which keeps a block together with other words."""
+
+    role: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    joined: bool
+    custom_type: None = None
+
+    def keep(self, text: str) -> Message:
+        texts = (*self.before, text, *self.after)
+        parts = ("\n".join(texts),) if self.joined else texts
+        return Message(role=self.role, parts=tuple(map(TextPart, parts)))
+
+
+AROUND = st.sampled_from([(), ("ship it",), ("see <hindsight-memory> there", "and here")])
+HABITS = st.builds(Merged, st.sampled_from(["user", "assistant"]), AROUND, AROUND, st.booleans()) | st.builds(
     Habit,
     st.sampled_from(["user", "assistant", "custom", "developer"]),
     st.sampled_from(WRAPPERS),
@@ -89,7 +104,7 @@ TURNS = st.lists(
 @given(TURNS, st.lists(WORDS, min_size=1, max_size=4), HABITS, st.sampled_from(["append", "prepend"]))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 async def test_what_was_injected_never_comes_back_as_memory(
-    turns: list[list[tuple[str, str]]], facts: list[str], habit: Habit, position: str
+    turns: list[list[tuple[str, str]]], facts: list[str], habit: Habit | Merged, position: str
 ) -> None:
     backend, host = Planted(facts), InProcessHost()
     recall = RecallConfig(injection_position=position, include_source_facts=True)
@@ -103,7 +118,10 @@ async def test_what_was_injected_never_comes_back_as_memory(
         patch = await session.context(history)
         injected |= MARK in patch.text
         # The worst host: it takes the context for the conversation, block and all.
-        history = [habit.keep(patch, message) for message in patch.apply(history)]
+        history = [
+            habit.keep(message.text) if patch.text and message.text == patch.text else message
+            for message in patch.apply(history)
+        ]
         for message in history[kept:]:
             blocks = GUIDANCE in message.text
             kind = habit.custom_type if blocks else None

@@ -2,7 +2,7 @@
 
 from hindbrain.memory._asking import ScopeFailure
 from hindbrain.memory._banks import Access, BankEntry, RetainMode
-from hindbrain.memory._block import GUIDANCE, Block, InjectedItem, render_block
+from hindbrain.memory._block import Block, InjectedItem, render_block
 from hindbrain.memory._checkout import NoProjectError, read_checkout
 from hindbrain.memory._config import (
     OWN_TOOLS,
@@ -13,6 +13,7 @@ from hindbrain.memory._config import (
     RetainConfig,
     ScopeConfig,
 )
+from hindbrain.memory._echo import GUIDANCE
 from hindbrain.memory._explicit import Question, RecallAnswer, explicit_query, recall_explicitly
 from hindbrain.memory._identity import Checkout, Project, identify, session_key
 from hindbrain.memory._observation import PLACEHOLDERS, ObservationScopes, observation_scopes

@@ -25,6 +25,7 @@ from hindbrain.contracts import (
     starts_injected,
 )
 from hindbrain.memory._config import RetainConfig
+from hindbrain.memory._echo import without_blocks
 
 _TARGETS = ("file_path", "path", "notebook_path", "command", "pattern", "query", "url", "name", "id")
 _TARGET_LENGTH = 100
@@ -153,6 +154,8 @@ def project_message(entry: Entry, config: RetainConfig, *, keep_injected: bool =
     entry's, never the clock's. ``keep_injected`` keeps memory that was put into the conversation: for a record of what
     a session looked like, never for what is to be remembered.
     """
+    if entry.message is not None and not keep_injected:
+        entry = evolve(entry, message=without_blocks(entry.message))
     message = entry.message
     if message is None or is_host_prompt(message) or (not keep_injected and is_injected(entry)):
         return None

@@ -11,6 +11,7 @@ from itertools import islice
 
 from hindbrain.contracts import ImagePart, Message, Part, TextPart, ToolCallPart, scrub, starts_injected
 from hindbrain.memory._config import RecallConfig
+from hindbrain.memory._echo import without_blocks
 from hindbrain.memory._identity import Project
 
 _MAX_TOKENS = 400
@@ -41,7 +42,7 @@ def _render(part: Part) -> str:
 
 def render_message(message: Message) -> str:
     """A message as one block of words, thinking left out; empty where it says nothing or is injected memory."""
-    words = "\n".join(filter(None, map(_render, message.parts))).strip()
+    words = "\n".join(filter(None, map(_render, without_blocks(message).parts))).strip()
     return "" if not words or starts_injected(words) else f"{message.role}: {words}"
 
 
