@@ -109,6 +109,30 @@ def test_a_server_that_is_down_leaves_everything_in_the_queue(run: Run, place: A
     assert (place.project / ".pi/hindsight/retain-queue.jsonl").stat().st_size > 0
 
 
+def test_a_process_that_is_killed_between_queue_and_checkpoint_leaves_nothing_undone_and_nothing_twice(
+    run: Run, place: Any, command: list[str], environment: dict[str, str]
+) -> None:
+    code = (
+        "import os, signal; from hindbrain.store import DurableQueue as Q; from hindbrain.generic._cli import main;"
+        "real = Q.append_many; Q.append_many = lambda *a: (real(*a), os.kill(os.getpid(), signal.SIGKILL)); main()"
+    )
+    killed = subprocess.run(
+        [sys.executable, "-c", code, *command[1:], str(place.sessions), "--yes"],
+        cwd=place.project,
+        env=environment,
+        capture_output=True,
+        timeout=50,
+        check=False,
+    )
+    assert killed.returncode == -9
+    folder = place.project / ".pi/hindsight"
+    assert len((folder / "retain-queue.jsonl").read_text().splitlines()) == 1
+    project = data(run("--yes", "--json"))["projects"][0]
+    assert (project["documents"]["new"], project["sent"], project["waiting"]) == (1, 1, 0)
+    assert len(json.loads((folder / "retain-receipts.json").read_text())["receipts"]) == 1
+    assert data(run("--yes", "--json"))["projects"][0]["sent"] == 0
+
+
 def test_queue_only_sends_nothing(run: Run) -> None:
     project = data(run("--yes", "--queue-only", "--json"))["projects"][0]
     assert (project["sent"], project["waiting"], project["stopped_by"]) == (0, 1, None)

@@ -44,6 +44,15 @@ async def run(group: Group, layer: Any, backend: Any = None) -> ImportReport:
     return report
 
 
+async def statuses(disk: MemoryLayer) -> list[str]:
+    """What the manifest says of all documents."""
+    state = await HostState.open(FOLDER, seal_file=SEAL, layer=disk)
+    manifest = await state.run(state.file(MANIFEST).read)
+    await state.close()
+    assert manifest is not None
+    return [each["status"] for documents in manifest["imports"].values() for each in documents.values()]
+
+
 @pytest.fixture
 async def group(place: Any, monkeypatch: pytest.MonkeyPatch) -> Group:
     """Two sessions of two documents each, a batch for each of them."""
@@ -65,8 +74,10 @@ async def test_killed_while_it_queues_each_document_is_sent_once(place: Any, gro
         with contextlib.suppress(Killed):
             await run(group, layer)
         server = type(place.server)()
-        await run(group, disk, server)
+        report = await run(group, disk, server)
         assert len(server.asked) == len(server.documents) == 4, number
+        assert report.new + report.same == 4
+        assert await statuses(disk) == ["completed"] * 4
         if not layer.fired:
             break
     assert number > 50

@@ -136,14 +136,17 @@ async def test_a_fork_that_is_taken_up_retains_only_what_is_its_own(place: Any) 
     assert await live(place, path) == ["and on"]
 
 
-async def test_what_the_gate_kept_out_meets_it_again_when_the_session_is_taken_up(place: Any) -> None:
+async def test_what_the_gate_kept_out_of_an_import_is_not_retained_when_the_session_is_taken_up(place: Any) -> None:
     recording = place.record()
-    recording.turns(1, 1)
+    recording.turns(1, 2)
     path = recording.write()
-    place.values = {"retain": {"beforeEnqueue": {"command": ["false"]}}}
-    await place.run()
+    place.values = {"retain": {"beforeEnqueue": {"command": ["grep", "-q", "question 2"]}}}
+    (report,) = await place.run(turns=1)
+    assert (report.refused, report.sent) == (1, 1)
     place.values = {}
-    assert await live(place, path) == ["question 1 of 1", "answer 1 of 1"]
+    assert await live(place, path) == []
+    (report,) = await place.run(turns=1)
+    assert (report.to_send, report.same) == (1, 1)
 
 
 async def test_what_the_typescript_extension_retained_is_not_imported(place: Any) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from hindbrain.contracts import RetainJob
 from hindbrain.generic._import._ledger import ImportLedger
-from hindbrain.generic._import._record import FileRecord, Imported
+from hindbrain.generic._import._record import PENDING, QUEUED, FileRecord, Imported
 from hindbrain.store import HostState
 
 MOST_BYTES = 1 << 20
@@ -31,7 +31,10 @@ class Batch:
         return size >= MOST_BYTES or len(self.jobs) >= MOST_JOBS or len(self.files) >= MOST_FILES
 
     async def commit(self, state: HostState, ledger: ImportLedger, place: str, before: Callable[[], None]) -> None:
-        """Queue the jobs with one write and one sync, and only then know of them; then it is empty.
+        """Queue the jobs with one write and one sync, and only then count them as imported; then it is empty.
+
+        That they are about to be queued is written down first: of a process that is killed in between nobody could tell
+        else who brought what the cursors then know.
 
         Args:
             state: where the queue is.
@@ -48,6 +51,10 @@ class Batch:
         self.jobs, self.documents, self.files = [], [], []
         before()
         if jobs:
+            for name, imported in documents:
+                if imported.status == QUEUED:
+                    ledger.put(place, name, evolve(imported, status=PENDING))
+            await state.run(ledger.save)
             await state.ask(lambda queue: queue.append_many(jobs))
         for name, imported in documents:
             ledger.put(place, name, imported)

@@ -8,6 +8,7 @@ from attrs import evolve
 
 from hindbrain.contracts import Backend
 from hindbrain.generic._import._ledger import ImportLedger
+from hindbrain.generic._import._record import COMPLETED, FAILED
 from hindbrain.generic._import._report import ImportReport
 from hindbrain.store import DurableQueue, HostState
 
@@ -48,5 +49,5 @@ async def settle(state: HostState, ledger: ImportLedger, report: ImportReport) -
         failed = each.job in dead
         report.given_up += failed
         report.sent += not failed
-        ledger.put(place, name, evolve(each, status="failed" if failed else "completed"))
+        ledger.put(place, name, evolve(each, status=FAILED if failed else COMPLETED))
     await state.run(lambda: ledger.save(finished=True))

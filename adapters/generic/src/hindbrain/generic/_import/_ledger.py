@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hindbrain.generic._import._record import FileRecord, Imported, Records
+from hindbrain.generic._import._record import QUEUED, FileRecord, Imported, Records
 from hindbrain.store import StateFile, StateFileDistrustedError
 
 MANIFEST, CHECKPOINT = "import-manifest.json", "import-checkpoint.json"
@@ -79,7 +79,7 @@ class ImportLedger:
             (place, name, each)
             for place, documents in self._known.imports.items()
             for name, each in documents.items()
-            if each.status == "queued"
+            if each.status == QUEUED
         ]
 
     def save(self, *, finished: bool = False) -> None:

@@ -9,14 +9,18 @@ from attrs import asdict, define, field, frozen
 
 from hindbrain.contracts import JsonValue
 
+PENDING, QUEUED, REFUSED = "pending", "queued", "refused"
+COMPLETED, FAILED = "completed", "failed"
+
 
 @frozen(kw_only=True)
 class Imported:
     """A document that is in the queue, or went through it.
 
     It stands for the entries of its session from ``first`` to ``last``, and ``revision`` for its content. ``job`` is
-    the queue's id of what carries it, ``generation`` how often the content was another one. ``status`` is queued,
-    completed, failed (the job was given up) or refused (by the program of ``retain.beforeEnqueue``).
+    the queue's id of what carries it, ``generation`` how often the content was another one. ``status`` is pending
+    (about to be queued), queued, completed, failed (the job was given up) or refused (by the program of
+    ``retain.beforeEnqueue``).
     """
 
     session: str
@@ -26,7 +30,11 @@ class Imported:
     messages: int
     first: str
     last: str
-    status: str = "queued"
+    status: str = QUEUED
+
+    def is_of(self, revision: str) -> bool:
+        """Whether it was imported with this content."""
+        return self.revision == revision and self.status not in {PENDING, REFUSED}
 
 
 @frozen(kw_only=True)

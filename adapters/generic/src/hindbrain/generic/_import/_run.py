@@ -18,7 +18,7 @@ from hindbrain.generic._import._cut import Cut, Known, Tree, cut
 from hindbrain.generic._import._documents import Document, job_of
 from hindbrain.generic._import._ledger import ImportLedger
 from hindbrain.generic._import._past import Past
-from hindbrain.generic._import._record import FileRecord, Imported
+from hindbrain.generic._import._record import PENDING, REFUSED, FileRecord, Imported
 from hindbrain.generic._import._report import FileReport, ImportReport
 from hindbrain.generic._import._source import PassedOver, Source
 from hindbrain.generic._import._target import Target
@@ -150,21 +150,21 @@ class Importer:
         jobs: list[tuple[str, RetainJob]] = []
         for document in made.documents:
             known = self._ledger.document(self._target.place, document.id) if self._ledger else None
-            if known is not None and known.revision == document.revision and known.status != "refused":
+            if known is not None and known.is_of(document.revision):
                 self._report.same += 1
                 continue
             imported, job = self._job(document, source, known, forked=made.forked)
             if self._state is not None and not await admits(self._target.config.retain.before_enqueue, job):
                 self._report.refused += 1
-                self._batch.documents.append((document.id, evolve(imported, status="refused")))
+                self._batch.documents.append((document.id, evolve(imported, status=REFUSED)))
                 refused = True
                 continue
-            self._report.new += known is None
-            self._report.replaced += known is not None
+            replaces = known is not None and known.status != PENDING
+            self._report.replaced += replaces
+            self._report.new += not replaces
             self._batch.documents.append((document.id, imported))
             jobs.append((document.span.end, job))
-        # Where something was kept out, the session's own retain is to meet the program of the settings again.
-        self._batch.jobs += [job for _, job in jobs] if refused else await self._past.covered(source, branch, jobs)
+        self._batch.jobs += await self._past.covered(source, branch, jobs)
         return refused
 
     def _job(
