@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from _model import MODEL
-from _rpc import Frame, HostFailedError, RpcHost
+from _pinned.rpc import Frame, HostFailedError, RpcHost
+from _pinned.settings import VERSIONS, argv, configure
 from _story import Call, Reply
-
-PROVIDER = "loopback"
-WINDOW = 128_000
 
 
 class Host(ABC):
@@ -59,26 +57,14 @@ class Host(ABC):
 class Pi(Host):
     """pi: JSON settings in the agent folder; a prompt is over at `agent_settled`."""
 
-    name, version = "pi", "1.6.0"
+    name, version = "pi", VERSIONS["pi"]
 
     def configure(self, home: Path, model_url: str) -> dict[str, str]:
-        agent = home / ".pi" / "agent"
-        model = {"id": MODEL, "contextWindow": WINDOW, "maxTokens": 4096}
-        provider = {"baseUrl": model_url, "api": "openai-completions", "apiKey": "none", "models": [model]}
-        settings = {
-            "defaultProvider": PROVIDER,
-            "defaultModel": MODEL,
-            "defaultThinkingLevel": "off",
-            "quietStartup": True,
-            "compaction": {"enabled": False, "reserveTokens": 8000, "keepRecentTokens": 1500},
-            "retry": {"enabled": False},
-        }
-        _write_json(agent / "models.json", {"providers": {PROVIDER: provider}})
-        _write_json(agent / "settings.json", settings)
-        return {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}
+        compaction = {"enabled": False, "reserveTokens": 8000, "keepRecentTokens": 1500}
+        return configure("pi", home, MODEL, model_url, {"compaction": compaction})
 
     def argv(self, extension: Path) -> list[str]:
-        return ["pi", "--mode", "rpc", "-e", str(extension)]
+        return argv("pi", MODEL, "--mode", "rpc", "-e", str(extension))
 
     def translate(self, call: Call) -> tuple[str, dict[str, Any]]:
         args = call.args
@@ -93,36 +79,19 @@ class Pi(Host):
 class Omp(Host):
     """omp: YAML settings (JSON is YAML too) below ~/.omp; a prompt is over at an `agent_end` that does not go on."""
 
-    name, version = "omp", "18.2.3"
+    name, version = "omp", VERSIONS["omp"]
 
     def configure(self, home: Path, model_url: str) -> dict[str, str]:
-        agent = home / ".omp" / "agent"
-        model = {
-            "id": MODEL,
-            "name": "Scripted",
-            "reasoning": False,
-            "input": ["text"],
-            "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
-            "contextWindow": WINDOW,
-            "maxTokens": 4096,
-        }
-        provider = {"baseUrl": model_url, "api": "openai-completions", "apiKey": "none", "models": [model]}
-        role = f"{PROVIDER}/{MODEL}"
-        settings = {
-            "modelRoles": {"default": role, "smol": role},
-            "setupVersion": 99,
-            "startup": {"checkUpdate": False, "setupWizard": False, "quiet": True},
+        more = {
             "compaction": {"enabled": True, "keepRecentTokens": 1500},
             "edit": {"mode": "replace"},
             # A subagent ends before its parent goes on, so that the order of the answers is fixed.
             "async": {"enabled": False},
         }
-        _write_json(agent / "models.yml", {"providers": {PROVIDER: provider}})
-        _write_json(agent / "config.yml", settings)
-        return {}
+        return configure("omp", home, MODEL, model_url, more)
 
     def argv(self, extension: Path) -> list[str]:
-        return ["omp", "--mode", "rpc", "--no-lsp", "--model", f"{PROVIDER}/{MODEL}", "-e", str(extension)]
+        return argv("omp", MODEL, "--mode", "rpc", "-e", str(extension))
 
     def started(self, rpc: RpcHost) -> None:
         rpc.wait(lambda frame: frame.get("type") == "ready")
@@ -146,8 +115,3 @@ class Omp(Host):
 
     def is_settled(self, frame: Frame) -> bool:
         return frame.get("type") == "agent_end" and not frame.get("willContinue")
-
-
-def _write_json(path: Path, value: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=1) + "\n", "utf-8")

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from _install import ROOT
+from _pinned.install import ROOT
 
 OMITTED = "<omitted>"
 TITLE_SLOT = 256

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from _hosts import Host
-from _install import install
 from _model import ScriptedModel
-from _rpc import HostFailedError, RpcHost
+from _pinned.install import install
+from _pinned.rpc import HostFailedError, RpcHost
 from _story import Reply, Step, Story, Summary
 
 EXTENSION = Path(__file__).with_name("rewind.ts")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from _hosts import Host
-from _install import ROOT
 from _neutral import neutral
+from _pinned.install import ROOT
 from _record import entries_of, record, user_entry
 from _story import Story, load_story
 

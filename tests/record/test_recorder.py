@@ -14,6 +14,7 @@ ROOT = "/tmp/record-abc_1234"
 
 @pytest.fixture(autouse=True)
 def recorder_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(RECORDER.parent))
     monkeypatch.syspath_prepend(str(RECORDER))
 
 

