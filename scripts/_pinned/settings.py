@@ -27,8 +27,13 @@ def configure(host: str, home: Path, model: str, url: str, more: Mapping[str, An
     else:
         costs = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
         known = {
-            "id": model, "name": "Scripted", "reasoning": False, "input": ["text"], "cost": costs,
-            "contextWindow": WINDOW, "maxTokens": 4096,
+            "id": model,
+            "name": "Scripted",
+            "reasoning": False,
+            "input": ["text"],
+            "cost": costs,
+            "contextWindow": WINDOW,
+            "maxTokens": 4096,
         }
         settings = {
             "modelRoles": {"default": role, "smol": role},

@@ -176,7 +176,10 @@ class Sidecar:
     def _ask_host(self, word: str, rest: str, session: str) -> Any:
         items = ["first 日本語", "second", "second"]
         asked: dict[str, tuple[str, Frame]] = {
-            "append": ("host/append", {"customType": "hindbrain.echo", "data": {"n": 1}, "expectAncestor": rest or None}),
+            "append": (
+                "host/append",
+                {"customType": "hindbrain.echo", "data": {"n": 1}, "expectAncestor": rest or None},
+            ),
             "entries": ("host/entries", {"after": rest or None, "limitBytes": 100_000}),
             "confirm": ("host/confirm", {"title": "Sure?", "text": "It does nothing."}),
             "select": ("host/select", {"title": "Which?", "items": items}),

@@ -83,7 +83,10 @@ def test_the_sidecar_reaches_the_sessions_own_model(machine: Machine) -> None:
     assert answer["message"]["content"][0]["text"] == "ok: say something"
     assert answer["usage"]["output"] == 10
     (body,) = machine.model.requests
-    assert [message["content"] for message in body["messages"]][0] in ("Be brief.", [{"type": "text", "text": "Be brief."}])
+    assert [message["content"] for message in body["messages"]][0] in (
+        "Be brief.",
+        [{"type": "text", "text": "Be brief."}],
+    )
     assert usage["window"] == 128_000
     assert memory == {"backend": {"pi": None, "omp": "off"}[machine.host]}
 

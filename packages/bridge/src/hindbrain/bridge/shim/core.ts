@@ -58,6 +58,7 @@ export interface Context {
     getSessionId(): string;
     getSessionFile(): string | undefined;
     getLeafId(): string | null;
+    getHeader(): { parentSession?: string } | null;
     getEntry(id: string): unknown;
   };
   getContextUsage(): { tokens: number | null; contextWindow: number } | undefined;
@@ -566,7 +567,8 @@ export class Shim<C extends Context> {
     this.#session = session;
     this.#ctx = ctx;
     const open = { session, file: ctx.sessionManager.getSessionFile() ?? null, cwd: ctx.cwd, mode: ctx.mode, ui: ctx.hasUI,
-      trusted: ctx.isProjectTrusted(), kind: this.#dialect.kind(ctx), reason };
+      trusted: ctx.isProjectTrusted(), kind: this.#dialect.kind(ctx), reason,
+      parent: ctx.sessionManager.getHeader()?.parentSession ?? null };
     this.#side.seats.set(session, { api: this.#api, ctx, open,
       serve: (method, params, signal) => serve(this.#api, this.#ctx ?? ctx, this.#dialect, method, params, signal) });
     this.#side.tell();
