@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from machine import Machine, eventually
+from machine import Machine
 from model import text_of
 
 
