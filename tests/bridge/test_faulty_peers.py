@@ -196,6 +196,16 @@ async def test_what_may_wait_for_a_peer_that_does_not_read_is_bounded() -> None:
     await running
 
 
+async def test_answers_that_wait_at_the_end_are_written_when_the_peer_reads_again() -> None:
+    stuck = Stuck()
+    running = asyncio.create_task(Connection(Pieces([ASK % 1 + ASK % 2]), stuck, nothing).run(grace=9.0))
+    await turns(50)
+    assert stuck.data.count(b"result") == 1
+    stuck.released.set()
+    await running
+    assert stuck.data.count(b"result") == 2
+
+
 async def test_a_call_waits_for_room_no_longer_than_its_deadline() -> None:
     connection = Connection(Open(), Stuck(), nothing, bound=10)
     running = asyncio.create_task(connection.run())

@@ -220,6 +220,15 @@ async def test_an_answer_that_does_not_fit_into_a_frame_is_replaced_by_one_that_
     assert answers[2]["result"] == "x"
 
 
+async def test_nothing_is_kept_of_what_was_answered(connect: Connect) -> None:
+    connection, far = await connect()
+    for number in range(50):
+        far.send({"id": number, "method": "m"})
+        await far.next()
+        await asyncio.sleep(0)
+    assert (len(connection._serving._handlers), len(connection._serving._answers), len(connection._calls)) == (0, 0, 0)
+
+
 async def test_what_comes_after_an_answer_happens_after_it(connect: Connect) -> None:
     async def serve(_method: str, _params: dict[str, Any]) -> Any:
         return After("answer", lambda: connection.notify("then", {}))
@@ -239,6 +248,8 @@ async def test_what_is_being_served_may_end_and_is_answered_when_the_peer_has_no
     await gate.arrived.wait()
     far.writer.write_eof()
     await far.closing.wait()
+    for _ in range(50):
+        await asyncio.sleep(0)
     gate.opened.set()
     assert (await far.next())["result"] == "through"
     await far.running

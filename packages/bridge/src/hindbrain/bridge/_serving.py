@@ -111,7 +111,6 @@ class Serving:
             await asyncio.wait([handler])
             cancelled = RpcError(Rpc.CANCELLED, f"{request.method} was given up as asked.", code="cancelled")
             value = cancelled if handler.cancelled() else handler.result()
-            self._handlers.pop(request.id, None)
             await self._send(request, value.result if isinstance(value, After) else value)
             if isinstance(value, After):
                 await self._outbox.flushed()
@@ -119,6 +118,7 @@ class Serving:
         except ConnectionLostError:
             self._note("answer-lost", method=request.method)
         finally:
+            self._handlers.pop(request.id, None)
             self._answers.pop(request.id, None)
 
     async def _carry_out(self, message: Request | Notice) -> Any:
