@@ -223,6 +223,17 @@ async def test_a_peer_that_leaves_a_frame_unread_for_too_long_counts_as_gone() -
     assert stuck.closed
 
 
+async def test_answers_that_can_no_longer_be_given_are_let_go() -> None:
+    events: list[str] = []
+    asked = b"".join(ASK % number for number in range(5))
+    connection = Connection(
+        Open(asked), Stuck(), nothing, bound=1, patience=0.01, note=lambda event, **_: events.append(event)
+    )
+    await connection.run()
+    assert events == ["answer-lost"] * 4
+    assert connection._serving._answers == {}
+
+
 async def test_a_peer_that_asks_and_does_not_read_is_not_read_for_ever() -> None:
     reader = Open(b"nonsense\n" * 400_000)
     connection = Connection(reader, Stuck(), nothing, bound=1000, patience=9.0)
