@@ -1,0 +1,200 @@
+"""The shim and the sidecar of pi: what a turn waits for, at histories of 2 kB to 5 MB.
+
+The hooks are called by a harness in the host's order, under the host's own Node, on a session file that grows; so a
+figure is what the host waits for, and nothing of the host is in it. The prototype that we began with is measured the
+same way where it is at hand. The last rows are of the real pi and of the process itself. Milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from _row import Row, median, p95
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/hosts")]
+
+from _pinned.install import install  # noqa: E402  (the folders above come first)
+
+from hindbrain.generic.hosts import kind_of, shim_files  # noqa: E402
+
+HERE = Path(__file__).parent
+CACHE = ROOT / ".cache/bench"
+PROTOTYPE = ROOT.parent / "shared/prototypes/pi"
+SIZES = {"2kB": 2_000, "100kB": 100_000, "1MB": 1_000_000, "5MB": 5_000_000}
+TURNS = 40
+LONG = 200
+STARTS = 11
+BARE = """
+import asyncio, sys
+async def main():
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    await reader.readline()
+    sys.stdout.write("{}\\n")
+    sys.stdout.flush()
+asyncio.run(main())
+"""
+
+
+def node() -> str:
+    """The Node that pi runs on here."""
+    return shutil.which("node", path=os.pathsep.join(map(str, install("pi")))) or "node"
+
+
+def write_session(file: Path, project: Path, size: int) -> None:
+    """A session of pi of about so many bytes."""
+    stamp = "2026-01-01T00:00:00.000Z"
+    lines = [{"type": "session", "version": 3, "id": "bench", "timestamp": stamp, "cwd": str(project)}]
+    written, number, parent = 0, 0, None
+    while written < size:
+        role = "assistant" if number % 2 else "user"
+        text = f"Entry {number}: " + "what was said in a turn, about as long as they are. " * 10
+        message = {"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1_767_225_600_000 + number}
+        entry = {"type": "message", "id": f"h{number:07x}", "parentId": parent, "timestamp": stamp, "message": message}
+        parent, number = entry["id"], number + 1
+        lines.append(entry)
+        written += len(json.dumps(entry)) + 1
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+
+
+def drive(folder: Path, extension: Path, size: int, turns: int, *, anchor: bool = False) -> dict[str, Any]:
+    """The harness's measurements, in a project and a home of their own."""
+    project, agent = folder / "project", folder / "home/.pi/agent"
+    (project / ".git").mkdir(parents=True)
+    agent.mkdir(parents=True)
+    (agent / "hindbrain.json").write_text(json.dumps({"backend": "local", "dataDir": str(folder / "data")}), "utf-8")
+    session = folder / "session.jsonl"
+    write_session(session, project, size)
+    command = {"command": [sys.executable, str(PROTOTYPE / "sidecar.py")]}
+    (folder / "prototype.json").write_text(json.dumps(command), "utf-8")
+    asked = {
+        "extension": str(extension),
+        "file": str(session),
+        "project": str(project),
+        "turns": turns,
+        "scratch": str(folder / "scratch"),
+        "anchor": anchor,
+    }
+    env = {
+        "HOME": str(folder / "home"),
+        "PATH": os.environ["PATH"],
+        "PI_CODING_AGENT_DIR": str(agent),
+        "MEMSHIM_CONFIG": str(folder / "prototype.json"),
+    }
+    run = [
+        node(),
+        "--experimental-transform-types",
+        "--no-warnings",
+        str(HERE / "hosts_harness.mjs"),
+        json.dumps(asked),
+    ]
+    done = subprocess.run(run, env=env, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr[-2000:])
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def assembled(folder: Path) -> Path:
+    """Our shim as it is installed."""
+    folder.mkdir(parents=True)
+    for name, data in shim_files(kind_of("pi"), sys.executable).items():
+        (folder / name).write_bytes(data)
+    return folder / "index.ts"
+
+
+def started(command: list[str]) -> float:
+    """Milliseconds from the start of a process to its first answer."""
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocol": 1, "host": "pi"}}
+    begun = time.perf_counter()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(hello).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        took = (time.perf_counter() - begun) * 1000
+        process.stdin.close()
+    return took
+
+
+def starts() -> Row:
+    """The first answer of the sidecar beside that of a bare loop of asyncio."""
+    bare, ours = [sys.executable, "-I", "-c", BARE], [sys.executable, "-I", "-m", "hindbrain.pi"]
+    samples: dict[str, list[float]] = {"bare": [], "ours": []}
+    for _ in range(STARTS):
+        samples["bare"].append(started(bare))
+        samples["ours"].append(started(ours))
+    floor = median(samples["bare"])
+    return Row(
+        name="hosts.initialize",
+        value=median(samples["ours"]),
+        unit="ms",
+        runs=STARTS,
+        floor=floor,
+        bar="x floor <= 1.5",
+    )
+
+
+def hooks(folder: Path, name: str, size: int) -> Iterable[Row]:
+    """The rows of one size of history."""
+    ours = drive(folder / "ours", assembled(folder / "shim"), size, TURNS)
+    if ours["shown"] == 0:
+        raise RuntimeError("nothing was recalled, so that nothing was measured")
+    old = drive(folder / "old", PROTOTYPE / "ext/index.ts", size, TURNS, anchor=True) if PROTOTYPE.exists() else None
+    for kind in ("miss", "hit"):
+        peers = {} if old is None else {"prototype": median(old["miss"])}
+        yield row(f"hosts.context.{kind}.{name}.p50", median(ours[kind]), peers, "value <= 1.5")
+        yield row(
+            f"hosts.context.{kind}.{name}.p95", p95(ours[kind]), {} if old is None else {"prototype": p95(old["miss"])}
+        )
+    sync = median(ours["sync"])
+    peers = {} if old is None else {"prototype": median(old["settled"])}
+    yield Row(
+        name=f"hosts.settled.{name}.p50",
+        value=median(ours["settled"]),
+        unit="ms",
+        runs=TURNS,
+        floor=sync,
+        peers=peers,
+        bar=f"value <= {2 + sync:.3f}",
+    )
+    yield row(
+        f"hosts.settled.{name}.p95", p95(ours["settled"]), {} if old is None else {"prototype": p95(old["settled"])}
+    )
+
+
+def row(name: str, value: float, peers: dict[str, float], bar: str | None = None) -> Row:
+    """A row over the turns."""
+    return Row(name=name, value=value, unit="ms", runs=TURNS, peers=peers, bar=bar)
+
+
+def run() -> Iterable[Row]:
+    """All rows."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="hosts-", dir=CACHE) as name:
+        folder = Path(name)
+        yield starts()
+        for label, size in SIZES.items():
+            yield from hooks(folder / label, label, size)
+        long = drive(folder / "long/ours", assembled(folder / "long/shim"), SIZES["100kB"], LONG)
+        yield Row(name=f"hosts.rss.{LONG}-turns", value=long["rss"], unit="MB", runs=1, bar="value <= 60")
+        yield Row(
+            name="hosts.session-replaced",
+            value=long["replaced"],
+            unit="ms",
+            runs=1,
+            peers={"start": long["start"]},
+            bar="x start <= 0.3",
+        )
