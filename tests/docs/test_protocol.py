@@ -121,6 +121,14 @@ def test_the_schema_refuses_what_the_page_does_not_tell() -> None:
         assert problems(part, {**good, **wrong}) != [], wrong
 
 
+def test_the_tools_and_commands_that_are_offered_have_the_form_of_the_schema() -> None:
+    (path,) = ROOT.glob("adapters/**/surface.json")
+    offered = json.loads(path.read_text(encoding="utf-8"))
+    assert problems(METHODS["initialize"]["result"], {"protocol": PROTOCOL, "version": "0", **offered}) == []
+    for tool in offered["tools"]:
+        Draft202012Validator.check_schema(tool["parameters"])
+
+
 def words_in_the_code() -> set[str]:
     """Each ``code="..."`` that is given to an error."""
     return {
