@@ -349,3 +349,32 @@ def test_a_store_of_trust_that_cannot_be_written_is_told(run: Run, home: Path, t
     assert done.exit_code == 3
     assert "could not be" in done.output
     assert setting(run, "backend") == "local"
+
+
+@pytest.mark.parametrize("host", ["pi", "omp"])
+def test_the_settings_of_a_host_are_its_own_and_its_project_file_is_trusted_by_name(home: Path, host: str) -> None:
+    write(home / f".{host}/agent/hindbrain.json", {"recall": {"topK": 7}})
+    file = home / f"project/.{host}/hindbrain.json"
+    write(file, {"backend": "hindsight", "recall": {"topK": 9}})
+
+    def say(*args: str) -> dict[str, Any]:
+        return data(CliRunner().invoke(main, [*args, "--host", host, "--json"]))
+
+    shown = say("config", "show", "--origin")
+    assert (shown["settings"]["backend"], shown["settings"]["recall.topK"]) == ("local", 9)
+    checked = CliRunner().invoke(main, ["config", "check", "--host", host])
+    assert f"only after `hindbrain trust --host {host}`: backend" in checked.stdout
+    assert say("trust", "--yes")["file"] == str(file)
+    assert say("config", "show")["settings"]["backend"] == "hindsight"
+    assert data(CliRunner().invoke(main, ["config", "show", "--json"]))["settings"]["backend"] == "local"
+    assert say("untrust")["files"] == [str(file)]
+    assert say("config", "show")["settings"]["backend"] == "local"
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("command", [["trust", "--yes"], ["config", "check"], ["queue", "status"]])
+def test_a_host_without_an_adapter_has_no_settings_here(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hindbrain.generic.hosts._kinds.kinds", dict)
+    said = CliRunner().invoke(main, [*command, "--host", "pi"])
+    assert said.exit_code != 0
+    assert "There is no adapter for 'pi'" in said.stderr

@@ -158,3 +158,13 @@ async def test_the_home_directory_is_no_place_for_a_session(tmp_path: Path, monk
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(NoProjectError):
         await retain_all(tmp_path, tmp_path, EXAMPLES / "pi-1.6.0.jsonl")
+
+
+async def test_what_is_wrong_with_the_settings_is_told_when_the_session_opens(tmp_path: Path, project: Path) -> None:
+    lines: list[str] = []
+    host = InProcessHost(notify=lambda text, _level: lines.append(text))
+    mine = Layer(origin="mine", values={"dataDir": str(tmp_path / "data")})
+    theirs = Layer(origin="theirs", values={"backend": "hindsight", "enabled": 3}, trusted=False)
+    async with live_session(host, merge([mine, theirs]), SessionPlace(host="pi", cwd=str(project))):
+        assert lines == list(merge([mine, theirs]).warnings)
+        assert any("backend" in line for line in lines)

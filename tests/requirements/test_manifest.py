@@ -24,8 +24,8 @@ class Requirement(BaseModel):
 
     id: str = Field(pattern=r"^S[024]-[a-z]+-[0-9]{3}$")
     rule: str = Field(min_length=20, pattern=r"\.$")
-    package: Literal["contracts", "client", "store", "memory", "generic"]
-    surface: Literal["library", "wire", "cli", "file"]
+    package: Literal["contracts", "client", "store", "memory", "generic", "pi", "omp"]
+    surface: Literal["library", "wire", "cli", "file", "pi", "omp"]
     differs: str | None = Field(default=None, min_length=20, pattern=r"\.$")
 
 

@@ -74,8 +74,9 @@ async def live_session(
             on_event=on_event,
         )
         await _take_over(state, place, session)
-        while notices:
-            await host.notify(notices.pop(0), "warning")
+        for notice in (*settings.warnings, *notices):
+            await host.notify(notice, "warning")
+        notices.clear()
         stack.push_async_callback(session.close)
         await stack.enter_async_context(every(settings["retain.flushIntervalMs"] / 1000, session.tick))
         yield session

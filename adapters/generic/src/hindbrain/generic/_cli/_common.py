@@ -48,8 +48,25 @@ def common(command: _F) -> _F:
     return command
 
 
+def of_host_settings(command: _F) -> _F:
+    """Whose settings are meant, and the options every command takes."""
+    host = click.option(
+        "--host", type=click.Choice(["generic", "pi", "omp"]), default="generic", help="Whose settings."
+    )
+    return common(host(command))
+
+
 def options_of(kwargs: dict[str, Any]) -> Options:
     """The common options, taken out of a command's arguments; ``--json`` may also stand before the command."""
     said_before = click.get_current_context().meta.get(JSON, False)
     as_json = kwargs.pop("as_json") or said_before
-    return Options(as_json=as_json, **{name: kwargs.pop(name) for name in ("backend", "data_dir", "config_dir")})
+    said = {name: kwargs.pop(name) for name in ("backend", "data_dir", "config_dir")}
+    return Options(as_json=as_json, host=_host(), **said)
+
+
+def _host() -> str | None:
+    """The host of the command's ``--host``; ``generic`` is the command line's own."""
+    context = click.get_current_context()
+    options = {each.name for each in context.command.params if isinstance(each, click.Option)}
+    said = context.params.get("host") if "host" in options else None
+    return None if said == "generic" else said

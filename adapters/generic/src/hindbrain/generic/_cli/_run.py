@@ -13,28 +13,40 @@ from attrs import evolve, frozen
 
 from hindbrain.contracts import Backend, HindbrainError
 from hindbrain.generic._command import INTERRUPTED
-from hindbrain.generic._config import Layer, Places, Settings, load_settings, merge
+from hindbrain.generic._config import Layer, Places, Settings, host_places, load_settings, merge
 from hindbrain.generic._envelope import Envelope, Exit, exit_for
 
 
 @frozen(kw_only=True)
 class Options:
-    """The options that stand on every command. None means the settings decide."""
+    """The options that stand on every command. None means the settings decide.
+
+    ``host`` is the host whose settings count; None means the command line's own.
+    """
 
     as_json: bool = False
     backend: str | None = None
     data_dir: str | None = None
     config_dir: str | None = None
+    host: str | None = None
 
 
 def places(options: Options, project: Path | None = None) -> Places:
     """Where this command looks for settings: the platform's folder, and a project's.
 
-    That is the one whose root is ``project``, or else the one around the present directory.
+    That is the one whose root is ``project``, or else the one around the present directory. A host has its own two.
+
+    Raises:
+        NoSuchHostError: the host that is named has no adapter here.
     """
     import platformdirs
 
-    here = Path.cwd()
+    here = Path.cwd() if project is None else project
+    if options.host is not None:
+        from hindbrain.generic.hosts import kind_of
+
+        agent_dir = options.config_dir or kind_of(options.host).agent_dir(os.environ, Path.home())
+        return host_places(options.host, Path(agent_dir), here)
     around = (p for p in (here, *here.parents) if (p / ".git").exists() or (p / ".hindbrain").is_dir())
     root = next(around, None) if project is None else project
     config_dir = options.config_dir or platformdirs.user_config_dir("hindbrain", appauthor=False)

@@ -33,41 +33,48 @@ def finish_with(command: str, options: Options, work: Callable[[Places], Envelop
 
 def config_show(options: Options, *, origin: bool) -> None:
     """Print every effective setting as it would stand in a file; ``origin`` adds where it came from."""
-    settings = settings_for(options)
-    doubtful = settings.doubtful
-    shown = {p: "(refused)" if p in doubtful else plain(setting.value) for p, setting in settings.values.items()}
-    origins = {path: doubtful.get(path, setting.origin) for path, setting in settings.values.items()}
-    data: dict[str, Any] = {"settings": shown}
-    if origin:
-        data["origins"] = origins
-    lines = [
-        f"{path} = {json.dumps(value, ensure_ascii=False)}" + (f"    ({origins[path]})" if origin else "")
-        for path, value in shown.items()
-    ]
-    finish(Envelope(command="config show", data=data, text="\n".join(lines), warnings=settings.warnings), options)
+
+    def work(_where: Places) -> Envelope:
+        settings = settings_for(options)
+        doubtful = settings.doubtful
+        shown = {p: "(refused)" if p in doubtful else plain(setting.value) for p, setting in settings.values.items()}
+        origins = {path: doubtful.get(path, setting.origin) for path, setting in settings.values.items()}
+        data: dict[str, Any] = {"settings": shown}
+        if origin:
+            data["origins"] = origins
+        lines = [
+            f"{path} = {json.dumps(value, ensure_ascii=False)}" + (f"    ({origins[path]})" if origin else "")
+            for path, value in shown.items()
+        ]
+        return Envelope(command="config show", data=data, text="\n".join(lines), warnings=settings.warnings)
+
+    finish_with("config show", options, work)
 
 
 def config_check(options: Options) -> None:
     """Say all that is wrong with the settings; anything is a failure."""
-    settings = settings_for(options)
-    findings = [*settings.warnings, *conflicts(settings)]
-    files = _files(places(options))
-    notes = [
-        f"{found.path}: {path} is kept for a part that hindbrain does not have yet."
-        for found, _ in files
-        for path, _ in flatten(found.values or {})
-        if path.startswith(RESERVED)
-    ]
-    rows = [{"path": str(found.path), "state": state} for found, state in files]
-    lines = [f"{row['state']:12s} {row['path']}" for row in rows]
-    lines += [f"finding: {text}" for text in findings] + [f"note: {text}" for text in notes]
-    envelope = Envelope(
-        command="config check",
-        data={"findings": findings, "notes": notes, "files": rows},
-        text="\n".join(lines if findings else [*lines, "Nothing is wrong with the settings."]),
-        exit=Exit.FAILED if findings else Exit.OK,
-    )
-    finish(envelope, options)
+
+    def work(where: Places) -> Envelope:
+        settings = settings_for(options)
+        findings = [*settings.warnings, *conflicts(settings)]
+        files = _files(where)
+        notes = [
+            f"{found.path}: {path} is kept for a part that hindbrain does not have yet."
+            for found, _ in files
+            for path, _ in flatten(found.values or {})
+            if path.startswith(RESERVED)
+        ]
+        rows = [{"path": str(found.path), "state": state} for found, state in files]
+        lines = [f"{row['state']:12s} {row['path']}" for row in rows]
+        lines += [f"finding: {text}" for text in findings] + [f"note: {text}" for text in notes]
+        return Envelope(
+            command="config check",
+            data={"findings": findings, "notes": notes, "files": rows},
+            text="\n".join(lines if findings else [*lines, "Nothing is wrong with the settings."]),
+            exit=Exit.FAILED if findings else Exit.OK,
+        )
+
+    finish_with("config check", options, work)
 
 
 def _files(where: Places) -> list[tuple[FileRead, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hindbrain.generic._cli._common import EPILOG, common, options_of
+from hindbrain.generic._cli._common import EPILOG, common, of_host_settings, options_of
 
 
 @click.group()
@@ -18,7 +18,7 @@ def config() -> None:
 
 @config.command("show", epilog=EPILOG)
 @click.option("--origin", is_flag=True, help="Say where each value came from.")
-@common
+@of_host_settings
 def config_show(origin: bool, **kwargs: Any) -> None:
     """Print every effective setting."""
     from hindbrain.generic._cli import _settings
@@ -27,7 +27,7 @@ def config_show(origin: bool, **kwargs: Any) -> None:
 
 
 @config.command("check", epilog=EPILOG)
-@common
+@of_host_settings
 def config_check(**kwargs: Any) -> None:
     """Say what is wrong with the settings."""
     from hindbrain.generic._cli import _settings
@@ -39,7 +39,7 @@ def config_check(**kwargs: Any) -> None:
 @click.argument("key")
 @click.argument("value")
 @click.option("--project", is_flag=True, help="In the project's own file, in place of yours for every project.")
-@common
+@of_host_settings
 def config_set(key: str, value: str, project: bool, **kwargs: Any) -> None:
     """Set KEY to VALUE: JSON, or plain text. A file with comments is left as it is."""
     from hindbrain.generic._cli import _settings_change
@@ -76,7 +76,7 @@ def config_schema(**kwargs: Any) -> None:
 
 @click.command("trust", epilog=EPILOG)
 @click.option("--yes", is_flag=True, help="Do not ask first.")
-@common
+@of_host_settings
 def trust(yes: bool, **kwargs: Any) -> None:
     """Show what the project's settings file says, and let it count as it is now."""
     from hindbrain.generic._cli import _trust
@@ -90,7 +90,7 @@ def trust(yes: bool, **kwargs: Any) -> None:
 
 
 @click.command("untrust", epilog=EPILOG)
-@common
+@of_host_settings
 def untrust(**kwargs: Any) -> None:
     """Let the project's settings file say only what is harmless again."""
     from hindbrain.generic._cli import _trust

@@ -6,7 +6,7 @@ from hindbrain.generic._config._files import FileRead, parse, read
 from hindbrain.generic._config._form import Form, FormError
 from hindbrain.generic._config._key import Key
 from hindbrain.generic._config._keys import ALIASES, BY_PATH, KEYS, RESERVED
-from hindbrain.generic._config._load import Places, load_settings
+from hindbrain.generic._config._load import Places, host_places, load_settings
 from hindbrain.generic._config._merge import Layer, Setting, Settings, flatten, merge
 from hindbrain.generic._config._plain import holds_secret, plain
 from hindbrain.generic._config._schema import schema
@@ -34,6 +34,7 @@ __all__ = [
     "conflicts",
     "flatten",
     "holds_secret",
+    "host_places",
     "load_settings",
     "memory_config",
     "merge",

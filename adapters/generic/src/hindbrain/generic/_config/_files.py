@@ -33,11 +33,11 @@ class FileRead:
         """What the bytes are known by."""
         return hashlib.sha256(self.raw).hexdigest()
 
-    def layer(self, origin: str, *, trusted: bool = True) -> Layer | None:
-        """The file as a layer, if it can be used."""
+    def layer(self, origin: str, *, trusted: bool = True, way: str = "hindbrain trust") -> Layer | None:
+        """The file as a layer, if it can be used; ``way`` is the command by which it is trusted."""
         if self.values is None:
             return None
-        return Layer(origin=f"{origin} {self.path}", values=self.values, trusted=trusted)
+        return Layer(origin=f"{origin} {self.path}", values=self.values, trusted=trusted, way=way)
 
     def warning(self, origin: str) -> str | None:
         """The problem, for the user."""

@@ -21,6 +21,8 @@ class Places:
     config_dir: Path
     project_dir: Path | None = None
     """The project's own folder for us, such as ``<root>/.hindbrain``; None outside a project."""
+    host: str | None = None
+    """The host whose settings these are; None for the command line's own."""
 
     @property
     def global_file(self) -> Path:
@@ -42,16 +44,30 @@ class Places:
         return Path(environ.get("HINDSIGHT_CONFIG") or self.home / ".hindsight/coding-agent.json")
 
 
+def host_places(host: str, agent_dir: Path, cwd: Path) -> Places:
+    """The host's own folder for the user's settings, and the project's ``.pi`` or ``.omp`` for its own.
+
+    Source: architecture.md, "Files a user sees".
+    """
+    folder = f".{host}"
+    root = next((each for each in (cwd, *cwd.parents) if (each / ".git").exists() or (each / folder).is_dir()), None)
+    home = Path.home()
+    if root == home:
+        root = None  # the host's own folder lies there, and is no project's
+    return Places(home=home, config_dir=agent_dir, project_dir=root / folder if root else None, host=host)
+
+
 def _project_layer(places: Places) -> tuple[Layer | None, list[str | None]]:
     if places.project_file is None:
         return None, []
     found = read(places.project_file)
     trust = places.trust.of(found)
+    way = "hindbrain trust" if places.host is None else f"hindbrain trust --host {places.host}"
     changed = (
         f"project file {found.path} was changed since you trusted it, so that its own word counts only for what is"
-        " harmless. Look at it, then run `hindbrain trust`."
+        f" harmless. Look at it, then run `{way}`."
     )
-    layer = found.layer("project file", trusted=trust is Trust.TRUSTED)
+    layer = found.layer("project file", trusted=trust is Trust.TRUSTED, way=way)
     return layer, [found.warning("project file"), changed if trust is Trust.CHANGED else None]
 
 

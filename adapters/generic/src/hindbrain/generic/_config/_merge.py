@@ -20,11 +20,15 @@ _NAME_SHOWN = 80
 
 @frozen(kw_only=True)
 class Layer:
-    """Raw values of one source. ``origin`` is shown to the user; ``trusted`` False admits project-safe keys only."""
+    """Raw values of one source. ``origin`` is shown to the user; ``trusted`` False admits project-safe keys only.
+
+    ``way`` is the command by which the user trusts it.
+    """
 
     origin: str
     values: Mapping[str, Any] = field(repr=False)
     trusted: bool = True
+    way: str = "hindbrain trust"
 
 
 @frozen(kw_only=True)
@@ -103,7 +107,7 @@ class _Merging:
                 closed.append(key.path)
         if closed:
             self._say(
-                f"{layer.origin}: passed over, since these count in a project's file only after `hindbrain trust`:"
+                f"{layer.origin}: passed over, since these count in a project's file only after `{layer.way}`:"
                 f" {', '.join(closed)}."
             )
         for path in unknown[:_MOST_UNKNOWN]:

@@ -2,6 +2,6 @@
 
 from hindbrain.generic.sidecar._app import Application, Handler
 from hindbrain.generic.sidecar._peer import Peer
-from hindbrain.generic.sidecar._settings import host_places, settings_at
+from hindbrain.generic.sidecar._settings import settings_at
 
-__all__ = ["Application", "Handler", "Peer", "host_places", "settings_at"]
+__all__ = ["Application", "Handler", "Peer", "settings_at"]
