@@ -1,7 +1,8 @@
 """The shim and the sidecar of pi: what a turn waits for, at histories of 2 kB to 5 MB.
 
 The hooks are called by a harness in the host's order, under the host's own Node, on a session file that grows; so a
-figure is what the host waits for, and nothing of the host is in it. The prototype that we began with is measured the
+figure is what the host waits for, and nothing of the host is in it. Memory answers at once, but for the rows named
+``embedded``. The prototype that we began with is measured the
 same way where it is at hand. The last rows are of the real pi and of the process itself. Milliseconds.
 """
 
@@ -28,7 +29,6 @@ from _pinned.install import install  # noqa: E402  (the folders above come first
 from hindbrain.generic.hosts import kind_of, shim_files  # noqa: E402
 
 HERE = Path(__file__).parent
-CACHE = ROOT / ".cache/bench"
 PROTOTYPE = ROOT.parent / "shared/prototypes/pi"
 SIZES = {"2kB": 2_000, "100kB": 100_000, "1MB": 1_000_000, "5MB": 5_000_000}
 TURNS = 40
@@ -55,7 +55,9 @@ def node() -> str:
 def write_session(file: Path, project: Path, size: int) -> None:
     """A session of pi of about so many bytes."""
     stamp = "2026-01-01T00:00:00.000Z"
-    lines = [{"type": "session", "version": 3, "id": "bench", "timestamp": stamp, "cwd": str(project)}]
+    lines: list[dict[str, Any]] = [
+        {"type": "session", "version": 3, "id": "bench", "timestamp": stamp, "cwd": str(project)}
+    ]
     written, number, parent = 0, 0, None
     while written < size:
         role = "assistant" if number % 2 else "user"
@@ -106,11 +108,14 @@ def drive(folder: Path, extension: Path, size: int, turns: int, *, anchor: bool 
     return found
 
 
-def assembled(folder: Path) -> Path:
-    """Our shim as it is installed."""
+def assembled(folder: Path, *, at_once: bool = False) -> Path:
+    """Our shim as it is installed, or with a sidecar whose memory answers at once."""
     folder.mkdir(parents=True)
     for name, data in shim_files(kind_of("pi"), sys.executable).items():
         (folder / name).write_bytes(data)
+    if at_once:
+        command = [sys.executable, "-I", str(HERE / "_hosts_sidecar.py")]
+        (folder / "shim.json").write_text(json.dumps({"command": command, "version": "bench", "protocol": 1}), "utf-8")
     return folder / "index.ts"
 
 
@@ -149,9 +154,10 @@ def starts() -> Row:
 
 def hooks(folder: Path, name: str, size: int) -> Iterable[Row]:
     """The rows of one size of history."""
-    ours = drive(folder / "ours", assembled(folder / "shim"), size, TURNS)
-    if ours["shown"] == 0:
-        raise RuntimeError("nothing was recalled, so that nothing was measured")
+    ours = drive(folder / "ours", assembled(folder / "shim", at_once=True), size, TURNS)
+    embedded = drive(folder / "embedded", assembled(folder / "embedded-shim"), size, TURNS)
+    if not (ours["shown"] and embedded["shown"]):
+        raise RuntimeError(f"nothing was recalled, so that nothing was measured ({ours['shown']}, {embedded['shown']})")
     old = drive(folder / "old", PROTOTYPE / "ext/index.ts", size, TURNS, anchor=True) if PROTOTYPE.exists() else None
     for kind in ("miss", "hit"):
         peers = {} if old is None else {"prototype": median(old["miss"])}
@@ -159,6 +165,7 @@ def hooks(folder: Path, name: str, size: int) -> Iterable[Row]:
         yield row(
             f"hosts.context.{kind}.{name}.p95", p95(ours[kind]), {} if old is None else {"prototype": p95(old["miss"])}
         )
+    yield row(f"hosts.context.miss.{name}.embedded.p50", median(embedded["miss"]), {})
     sync = median(ours["sync"])
     peers = {} if old is None else {"prototype": median(old["settled"])}
     yield Row(
@@ -182,8 +189,7 @@ def row(name: str, value: float, peers: dict[str, float], bar: str | None = None
 
 def run() -> Iterable[Row]:
     """All rows."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="hosts-", dir=CACHE) as name:
+    with tempfile.TemporaryDirectory(prefix="hosts-") as name:  # not below this checkout, which would be its project
         folder = Path(name)
         yield starts()
         for label, size in SIZES.items():
