@@ -255,9 +255,10 @@ class Session:
     async def _recall(self, messages: Sequence[Message], *, sources: bool, abort: asyncio.Event | None) -> ContextPatch:
         if not (self._config.enabled and self._config.recall.enabled):
             return ContextPatch(skipped="disabled")
-        if not permissions(await self._governance.record()).recalls:
+        # Both at once: each waits for the disk's thread, and the model waits for them.
+        record, suppressed = await asyncio.gather(self._governance.record(), self._recall_files.suppressed())
+        if not permissions(record).recalls:
             return ContextPatch(skipped="session-disabled")
-        suppressed = await self._recall_files.suppressed()
         return await self._recaller.recall(messages, sources=sources, abort=abort, suppressed=suppressed)
 
     async def recall(self, question: Question, *, bank: str | None = None) -> RecallAnswer:
