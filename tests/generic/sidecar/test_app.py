@@ -254,3 +254,15 @@ def test_the_names_that_are_served_are_those_of_the_seed() -> None:
         "hindsight_delete_document",
     }
     assert "hindsight" in COMMANDS
+
+
+async def test_a_session_that_lies_elsewhere_now_is_opened_anew_and_the_old_one_let_go(
+    do: Do, app: Application, place: Any, tmp_path: Any
+) -> None:
+    await do("session/open", **place.opened())
+    await do("session/context", **place.now(user=place.say("A word about windmills before the move")))
+    moved = tmp_path / "moved.jsonl"
+    moved.write_bytes(place.file.read_bytes())
+    await do("session/open", **place.opened(file=str(moved)))
+    await app.close()
+    assert b"windmills" in (place.root / ".pi" / "hindsight" / "retain-queue.jsonl").read_bytes()

@@ -52,6 +52,7 @@ class Application:
         self._host = host
         self._settings = settings
         self._sittings: dict[str, Sitting] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
 
     def handlers(self) -> dict[str, Handler]:
         """The methods that are served. Each raises a ``HindbrainError`` for what it refuses."""
@@ -70,7 +71,7 @@ class Application:
         """Close every session; what could not be sent waits on the disk."""
         sittings = list(self._sittings.values())
         self._sittings.clear()
-        await asyncio.gather(*(each.close() for each in sittings), return_exceptions=True)
+        await asyncio.gather(*self._leaving, *(each.close() for each in sittings), return_exceptions=True)
 
     async def _shutdown(self, _params: Mapping[str, JsonValue]) -> JsonValue:
         await self.close()
@@ -82,7 +83,7 @@ class Application:
         if known is None or not known.is_of(opened):
             self._sittings[opened.session] = Sitting(self._peer, self._host, opened, self._settings)
             if known is not None:
-                await known.close()
+                self._leave(known)
         else:
             known.opened = opened
         return {}
@@ -121,6 +122,12 @@ class Application:
             {"value": each, "label": each.strip()} for each in completions(asked.name, asked.prefix)
         ]
         return {"items": items}
+
+    def _leave(self, sitting: Sitting) -> None:
+        """Close a session that another one stands for by now: its last flush is nothing that the host waits for."""
+        task = asyncio.create_task(sitting.close())
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
 
     def _of(self, session: str) -> Sitting:
         sitting = self._sittings.get(session)

@@ -113,6 +113,9 @@ class Sitting:
         self.host.file, self.host.leaf = file, leaf
 
     def _send(self, session: Session) -> None:
+        """Send in the background. Where one is sending and one waits for it, a third would find nothing left to do."""
+        if len(self._sending) > 1:
+            return
         task = asyncio.create_task(self._sent(session))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
