@@ -48,9 +48,7 @@ def faults(host: str, more: str = "") -> list[str]:
             index.write(more)
         options = {**STRICT, **SHAPE, "typeRoots": [str(types / "@types")]}
         (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": ["index.ts"]}))
-        done = subprocess.run(
-            [str(node / "node"), str(types / "typescript" / "bin" / "tsc"), "--pretty", "false"],
-            **{"cwd": folder, "capture_output": True, "text": True, "timeout": SECONDS, "check": False},
-        )
+        compiler = [str(node / "node"), str(types / "typescript" / "bin" / "tsc"), "--pretty", "false"]
+        done = subprocess.run(compiler, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
     lines = done.stdout.splitlines()
     return lines or ([done.stderr] if done.returncode else [])

@@ -28,7 +28,7 @@ def configure(host: str, home: Path, model: str, url: str, more: Mapping[str, An
         costs = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
         known = {
             "id": model,
-            "name": "Scripted",
+            "name": model,
             "reasoning": False,
             "input": ["text"],
             "cost": costs,

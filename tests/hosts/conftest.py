@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-sys.path.insert(0, str(HERE.parents[1] / "scripts"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "scripts")]
 
-from machine import Machine  # noqa: E402  (the folders above come first)
-from model import ObedientModel  # noqa: E402
+from hosts.machine import Machine  # noqa: E402  (the folders above come first)
+from hosts.model import ObedientModel  # noqa: E402
 
 HOSTS = ("pi", "omp")
 
@@ -35,3 +34,13 @@ def machine(host: str, model: ObedientModel) -> Iterator[Machine]:
     # Not pytest's own folder: a tmux socket needs a short path.
     with tempfile.TemporaryDirectory(prefix=f"{host}-", ignore_cleanup_errors=True) as name:
         yield Machine(host, Path(name).resolve(), model)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-skips", action="store_true", help="a test that is skipped fails the run (scripts/hosts)")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if session.config.getoption("--no-skips") and reporter is not None and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

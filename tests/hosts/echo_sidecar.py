@@ -37,7 +37,7 @@ WORDS = ("status", "append", "entries", "confirm", "select", "view", "complete",
 LARGE = 9 * 1024 * 1024
 
 
-class Cancelled(Exception):
+class CancelledError(Exception):
     """The host gave up waiting."""
 
 
@@ -104,7 +104,7 @@ class Sidecar:
                 answer: Frame = {"error": {"code": -32601, "message": "unknown method"}}
             else:
                 answer = {"result": handler(frame["params"], number)}
-        except Cancelled:
+        except CancelledError:
             answer = {"error": {"code": -32800, "message": "cancelled"}}
         except ValueError as error:
             answer = {"error": {"code": -32000, "message": str(error)}}
@@ -132,7 +132,7 @@ class Sidecar:
         self.note("hangs")
         self._cancelled.setdefault(number, threading.Event()).wait()
         self.note("cancelled", id=number)
-        raise Cancelled
+        raise CancelledError
 
     def _initialize(self, _params: Frame, number: Any) -> Frame:
         how = self._behaviour.get("initialize")

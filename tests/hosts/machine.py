@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from _pinned.install import install
 from _pinned.rpc import Frame, HostFailedError, RpcHost
 from _pinned.settings import agent_folder, argv, configure
 from _pinned.shim import assemble
-from model import MODEL, ObedientModel
-from terminal import Terminal
+from hosts.model import MODEL, ObedientModel
+from hosts.terminal import Terminal
 
 ECHO = Path(__file__).with_name("echo_sidecar.py")
 SECONDS = 90.0
@@ -53,9 +54,8 @@ class Machine:
     def print(self, text: str, *more: str) -> str:
         """One turn in print mode; the host must end well. Returns what it printed."""
         command = argv(self.host, MODEL, *more, "-p", text)
-        done = subprocess.run(
-            command, cwd=self.project, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS
-        )
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        done = subprocess.run(command, cwd=self.project, env=self.env, timeout=SECONDS, check=False, **pipes)
         assert done.returncode == 0, done.stderr.decode(errors="replace")[-2000:]
         return done.stdout.decode()
 
@@ -128,8 +128,6 @@ class Rpc(RpcHost):
 
 def eventually(check: Callable[[], Any], seconds: float = 20.0) -> Any:
     """The first true value of a check that something outside this process makes true."""
-    import time
-
     until = time.monotonic() + seconds
     while not (value := check()):
         if time.monotonic() > until:

@@ -1,8 +1,8 @@
 """The user's abort on the real hosts reaches the sidecar as a cancellation and is nobody's error."""
 
 import pytest
-from machine import Machine, eventually
-from test_surfaces import ready
+from hosts.machine import Machine, eventually
+from hosts.test_surfaces import ready
 
 
 @pytest.mark.host("pi")
@@ -12,7 +12,7 @@ def test_an_abort_over_rpc_cancels_what_memory_is_doing(machine: Machine) -> Non
         rpc.started()
         rpc.request("prompt", message="HANG on this")
         eventually(lambda: machine.events("hangs"))
-        rpc.request("abort")
+        rpc.send("abort")
         rpc.wait(rpc.is_settled)
         eventually(lambda: machine.events("cancelled"))
         rpc.prompt("and then?")
@@ -43,7 +43,8 @@ def test_an_abort_cancels_a_tool_of_memory(machine: Machine) -> None:
         rpc.started()
         rpc.request("prompt", message='CALL hindsight_echo {"text": "hang"}')
         eventually(lambda: machine.events("hangs"))
-        rpc.request("abort")
+        rpc.send("abort")
+        rpc.wait(rpc.is_settled)
         eventually(lambda: machine.events("cancelled"), 5)
         rpc.prompt("and then?")
     assert [call["outcome"] for call in machine.calls("session/settled")] == ["aborted", "completed"]

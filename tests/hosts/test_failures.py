@@ -3,13 +3,10 @@
 import os
 import shutil
 import signal
-import sys
 from typing import Any
 
 import pytest
-from machine import Machine, eventually, is_alive
-
-GARBAGE = "import sys, time; sys.stdout.write('not a frame\\n' * 99); sys.stdout.flush(); time.sleep(60)"
+from hosts.machine import Machine, eventually, is_alive
 
 
 def goes_on(machine: Machine, text: str = "go on") -> None:
@@ -48,8 +45,10 @@ def test_a_sidecar_that_speaks_another_protocol_is_told_in_one_line_and_not_star
         rpc.prompt("two")
         notes = [str(frame["message"]) for frame in rpc.frames if frame.get("method") == "notify"]
     assert [note for note in notes if "hindbrain" in note] == [
-        "hindbrain: memory is off, for the extension and the memory process are of different versions. "
-        f'Run "hindbrain install {machine.host}" again.'
+        (
+            "hindbrain: memory is off, for the extension and the memory process are of different versions. "
+            f'Run "hindbrain install {machine.host}" again.'
+        )
     ]
     assert len(machine.pids()) == 1
 
@@ -61,7 +60,8 @@ def test_a_sidecar_that_ends_is_started_again_and_knows_its_session(machine: Mac
         rpc.prompt("one")
         eventually(lambda: "<hindsight-memory>" in str(prompted(rpc, machine, "again")))
     first, *later = machine.pids()
-    assert len(later) == 1 and first not in later
+    assert len(later) == 1
+    assert first not in later
     opened = [e["frame"]["params"]["session"] for e in machine.events("frame") if is_open(e) and e["pid"] == later[0]]
     assert len(opened) == 1
 
@@ -79,7 +79,12 @@ def test_a_sidecar_that_always_ends_is_given_up(machine: Machine) -> None:
     machine.install({"context": "exit"})
     with machine.rpc() as rpc:
         rpc.started()
-        eventually(lambda: (rpc.prompt("again"), len(machine.pids()) >= 5)[1], 60)
+
+        def given_up() -> bool:
+            rpc.prompt("again")
+            return len(machine.pids()) >= 5
+
+        eventually(given_up, 60)
         for _ in range(3):
             rpc.prompt("more")
     assert len(machine.pids()) == 5
@@ -132,6 +137,3 @@ def prompted(rpc: Any, machine: Machine, text: str) -> Any:
     """The last request after a prompt."""
     rpc.prompt(text)
     return machine.model.requests[-1]
-
-
-assert sys.platform != "win32"

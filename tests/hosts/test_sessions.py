@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from machine import Machine, Rpc, eventually, is_alive
-from model import text_of
+from hosts.machine import Machine, Rpc, eventually, is_alive
+from hosts.model import text_of
 
 BLOCK = "<hindsight-memory>"
 LISTENER = """
@@ -17,10 +17,11 @@ export default (host: { events: { on(channel: string, heard: (data: unknown) => 
 
 
 def blocks(machine: Machine, text: str) -> list[int]:
-    """How many blocks each request about a text has."""
+    """How many blocks each request of an agent about a text has; omp also asks for labels, without tools."""
     return [
         sum(text_of(message).count(BLOCK) for message in body["messages"] if message["role"] == "user")
         for body in machine.model.about(text)
+        if body.get("tools")
     ]
 
 

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from machine import Machine
-from model import text_of
+from hosts.machine import Machine
+from hosts.model import text_of
 
 BLOCK = "<hindsight-memory>"
 
