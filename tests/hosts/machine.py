@@ -54,10 +54,19 @@ class Machine:
     def print(self, text: str, *more: str) -> str:
         """One turn in print mode; the host must end well. Returns what it printed."""
         command = argv(self.host, MODEL, *more, "-p", text)
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        done = subprocess.run(command, cwd=self.project, env=self.env, timeout=SECONDS, check=False, **pipes)
-        assert done.returncode == 0, done.stderr.decode(errors="replace")[-2000:]
-        return done.stdout.decode()
+        # Whatever stands in stdin, the host would put it before the prompt.
+        with subprocess.Popen(
+            command,
+            cwd=self.project,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as host:
+            said, errors = host.communicate(timeout=SECONDS)
+        assert host.returncode == 0, errors[-2000:]
+        return said
 
     def rpc(self, *more: str) -> "Rpc":
         """The host in RPC mode; use it as a context manager."""
