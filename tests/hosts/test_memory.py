@@ -4,8 +4,8 @@ import json
 import sys
 from pathlib import Path
 
-from machine import Machine
-from model import text_of
+from hosts.machine import Machine
+from hosts.model import text_of
 
 
 def remember(machine: Machine) -> None:
