@@ -22,9 +22,11 @@ from typing import Any
 from _row import Row, median, p95
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/hosts")]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 
 from _pinned.install import install  # noqa: E402  (the folders above come first)
+from hosts.machine import Machine  # noqa: E402
+from hosts.model import ObedientModel  # noqa: E402
 
 from hindbrain.generic.hosts import kind_of, shim_files  # noqa: E402
 
@@ -33,6 +35,7 @@ PROTOTYPE = ROOT.parent / "shared/prototypes/pi"
 SIZES = {"2kB": 2_000, "100kB": 100_000, "1MB": 1_000_000, "5MB": 5_000_000}
 TURNS = 40
 LONG = 200
+PROMPTS = 15
 STARTS = 11
 BARE = """
 import asyncio, sys
@@ -182,6 +185,29 @@ def hooks(folder: Path, name: str, size: int) -> Iterable[Row]:
     )
 
 
+def prompts(folder: Path) -> Row:
+    """A whole prompt of the real pi at 1 MB of history, with memory and without; the model answers at once."""
+    samples: dict[str, list[float]] = {"without": [], "with": []}
+    with ObedientModel() as model:
+        for kind, taken in samples.items():
+            machine = Machine("pi", folder / kind, model)
+            (machine.project / ".git").mkdir()
+            if kind == "with":
+                shutil.copytree(assembled(folder / f"{kind}-shim", at_once=True).parent, machine.installed)
+            session = folder / f"{kind}.jsonl"
+            write_session(session, machine.project, SIZES["1MB"])
+            with machine.rpc("--session", str(session)).started() as pi:
+                for number in range(-3, PROMPTS):
+                    begun = time.perf_counter()
+                    pi.prompt(f"What did we decide about the harbour and number {number}?")
+                    if number >= 0:
+                        taken.append((time.perf_counter() - begun) * 1000)
+    without = median(samples["without"])
+    bar = f"value <= {without + 8:.3f}"
+    peers = {"without": without}
+    return Row(name="hosts.prompt.1MB", value=median(samples["with"]), unit="ms", runs=PROMPTS, peers=peers, bar=bar)
+
+
 def row(name: str, value: float, peers: dict[str, float], bar: str | None = None) -> Row:
     """A row over the turns."""
     return Row(name=name, value=value, unit="ms", runs=TURNS, peers=peers, bar=bar)
@@ -194,6 +220,7 @@ def run() -> Iterable[Row]:
         yield starts()
         for label, size in SIZES.items():
             yield from hooks(folder / label, label, size)
+        yield prompts(folder / "prompts")
         long = drive(folder / "long/ours", assembled(folder / "long/shim"), SIZES["100kB"], LONG)
         yield Row(name=f"hosts.rss.{LONG}-turns", value=long["rss"], unit="MB", runs=1, bar="value <= 60")
         yield Row(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from hindbrain.generic._seen import Seen
 from hindbrain.store import HostState, SessionRecord, SessionRecords, Skip
 
 
@@ -101,10 +102,15 @@ class RecordedGovernance:
     def __init__(self, state: HostState, sid: str) -> None:
         self._state = state
         self._sid = sid
+        self._record: Seen[SessionRecord] = Seen(
+            lambda: state.records.mark(sid),
+            lambda: self._with(lambda records: records.read(sid)),
+            lambda record: record.trusted,
+        )
 
     async def record(self) -> SessionRecord:
         """See :class:`Governance`."""
-        return await self._with(lambda records: records.read(self._sid))
+        return await self._record.now()
 
     async def at_end_of_run(self) -> tuple[SessionRecord, Skip | None]:
         """See :class:`Governance`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from hindbrain.contracts import JsonValue
+from hindbrain.generic._seen import Seen
 from hindbrain.memory import RecallConfig
 from hindbrain.store import HostState, LastRecall
 
@@ -94,12 +95,15 @@ class DiskRecallFiles:
 
     def __init__(self, state: HostState, config: RecallConfig, root: Path) -> None:
         self._state = state
+        self._hidden: Seen[frozenset[str]] = Seen(
+            state.suppressed.mark, lambda: state.run(state.suppressed.ids), lambda _: state.suppressed.sure
+        )
         self._named = own_path(config.last_recall_path)
         self._root = root
 
     async def suppressed(self) -> frozenset[str]:
         """See :class:`RecallFiles`."""
-        return await self._state.run(self._state.suppressed.ids)
+        return await self._hidden.now()
 
     async def suppress(self, memory_id: str) -> bool:
         """See :class:`RecallFiles`."""

@@ -17,6 +17,7 @@ from hindbrain.store._files._errors import (
     uninterrupted,
 )
 from hindbrain.store._files._layer import FileLayer, OsFileLayer
+from hindbrain.store._files._mark import Mark, mark_of
 from hindbrain.store._files._open import close_file, open_state, read_file, remove_file
 from hindbrain.store._files._read_only import ReadOnlyLayer
 from hindbrain.store._files._state_dir import PRIVATE_DIR, StateDir, check_between, check_dir, make_private_dir
@@ -24,6 +25,7 @@ from hindbrain.store._files._state_dir import PRIVATE_DIR, StateDir, check_betwe
 __all__ = [
     "PRIVATE_DIR",
     "FileLayer",
+    "Mark",
     "OsFileLayer",
     "ReadOnlyLayer",
     "StateDir",
@@ -37,6 +39,7 @@ __all__ = [
     "create_temporary",
     "disk_errors",
     "make_private_dir",
+    "mark_of",
     "open_state",
     "quarantine",
     "read_file",

@@ -11,9 +11,11 @@ from attrs import evolve, frozen
 
 from hindbrain.store._errors import StoreError
 from hindbrain.store._files import (
+    Mark,
     StateDir,
     atomic_replace,
     disk_errors,
+    mark_of,
     read_file,
     uninterrupted,
 )
@@ -86,6 +88,14 @@ class SessionRecords:
         if isinstance(found, Distrust):
             return self._closed(sid, f"The record of session {sid} {_WHY[found]}.")
         return found
+
+    def mark(self, sid: str) -> Mark:
+        """Changes whenever ``read`` may say something else. Quick enough for any thread.
+
+        Raises:
+            OSError: the disk's own.
+        """
+        return mark_of(self._layer, self._state.file(FOLDER) / f"{sid}.json")
 
     def set_mode(self, sid: str, mode: str) -> SessionRecord:
         """Set the mode: normal, read-only or ignored; see ``SessionRecord.with_mode``.

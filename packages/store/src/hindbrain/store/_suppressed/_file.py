@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 
 from hindbrain.store._errors import StoreError
 from hindbrain.store._files import (
+    Mark,
     StateDir,
     StateFileError,
     StateFileTooLargeError,
     atomic_replace,
     disk_errors,
+    mark_of,
     quarantine,
     read_file,
     remove_leftovers,
@@ -39,6 +41,9 @@ class Suppressed:
     what this process knew before counts, ``notify`` is told so once, in a sentence, and the next change puts it aside.
     Blocking: use it from the store's thread.
 
+    Attributes:
+        sure: whether the last call of ``ids`` could read the file.
+
     Source: ours (decisions.md, "Durability": seal, lock, atomic); the quality pass of spec/memory.md section 4.
     """
 
@@ -59,19 +64,30 @@ class Suppressed:
         self._now = now
         self._wait = wait
         self._told = False
+        self.sure = False
         self._last: tuple[bytes | None, frozenset[str]] = (None, frozenset())
 
     def ids(self) -> frozenset[str]:
         """The ids of all suppressed memories. Never raises: where it cannot be told, those known last count."""
+        self.sure = False
         try:
             with disk_errors(self._path):
                 data = read_file(self._layer, self._path, LIMIT)
             if data != self._last[0]:
                 found = self._believed(data)
                 self._last = (data, self._last[1] if found is None else frozenset(each.id for each in found))
+            self.sure = True
         except StoreError as error:
             self._tell(error.what)
         return self._last[1]
+
+    def mark(self) -> Mark:
+        """Changes whenever ``ids`` may say something else. Quick enough for any thread.
+
+        Raises:
+            OSError: the disk's own.
+        """
+        return mark_of(self._layer, self._path)
 
     def all(self) -> tuple[Suppression, ...]:
         """The list, oldest first; empty where it cannot be believed.
