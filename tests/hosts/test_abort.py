@@ -22,6 +22,7 @@ def test_an_abort_over_rpc_cancels_what_memory_is_doing(machine: Machine) -> Non
     assert [f for f in rpc.frames if f.get("type") == "extension_error" or f.get("method") == "notify"] == []
 
 
+@pytest.mark.req("S0-abort-007", "S0-abort-009")
 def test_escape_in_a_terminal_cancels_what_memory_is_doing(machine: Machine) -> None:
     machine.install()
     with machine.tui() as tui:
@@ -32,7 +33,9 @@ def test_escape_in_a_terminal_cancels_what_memory_is_doing(machine: Machine) -> 
         eventually(lambda: machine.events("cancelled"), 5)
         eventually(lambda: machine.calls("session/settled"))
         tui.say("and then?")
-        tui.wait("ok: and then?")
+        screen = tui.wait("ok: and then?")
+    assert "xtension" not in screen
+    assert "hindbrain" not in screen
     assert machine.calls("session/settled")[0]["outcome"] == "aborted"
     assert len(machine.pids()) == 1
 

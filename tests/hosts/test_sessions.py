@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hosts.machine import Machine, Rpc, eventually, is_alive
 from hosts.model import text_of
+from hosts.test_memory import remember
 
 BLOCK = "<hindsight-memory>"
 LISTENER = """
@@ -98,6 +99,20 @@ def test_a_second_extension_hears_what_the_sidecar_emits(machine: Machine, tmp_p
         rpc.command("/hindsight emit retrieval")
         eventually(heard.exists)
     assert json.loads(heard.read_text()) == {"phase": "retrieval"}
+
+
+@pytest.mark.req("S0-telemetry-015")
+def test_a_second_extension_hears_of_each_retrieval(machine: Machine, tmp_path: Path) -> None:
+    remember(machine)
+    machine.print("Our releases go out on Tuesdays because of the harbour office.")
+    heard = tmp_path / "heard.jsonl"
+    (tmp_path / "listener.ts").write_text(LISTENER % json.dumps(str(heard)))
+    with machine.rpc("-e", str(tmp_path / "listener.ts")) as rpc:
+        rpc.started()
+        rpc.prompt("On which days do our releases go out?")
+        eventually(heard.exists)
+    phases = [json.loads(line)["phase"] for line in heard.read_text().splitlines()]
+    assert "retrieval" in phases
 
 
 @pytest.mark.host("omp")

@@ -3,12 +3,14 @@
 import json
 from typing import Any
 
+import pytest
 from hosts.machine import Machine
 from hosts.model import text_of
 
 BLOCK = "<hindsight-memory>"
 
 
+@pytest.mark.req("S0-recall-006", "S0-recall-008")
 def test_a_patch_reaches_the_model_and_never_the_session_file(machine: Machine) -> None:
     machine.install()
     assert "ok: where do the tests live?" in machine.print("where do the tests live?")

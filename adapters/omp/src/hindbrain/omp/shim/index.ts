@@ -98,8 +98,10 @@ function attach(pi: ExtensionAPI, shim: Shim<ExtensionContext>): void {
   }));
   // Subagents and aborted runs have no session_stop.
   pi.on("agent_end", safe(async (event, ctx) => {
-    if (event.willContinue || stopped) return;
-    await shim.settled(ctx, event.messages.at(-1));
+    if (event.willContinue) return;
+    const told = stopped;
+    stopped = false;
+    if (!told) await shim.settled(ctx, event.messages.at(-1));
   }));
   pi.on("session_shutdown", safe(() => shim.close("quit", false)));
 }

@@ -333,7 +333,7 @@ class Sidecar {
     if (this.#refs > 0) return;
     if (!keep) return this.stop(ms);
     clearTimeout(this.#grace);
-    this.#grace = setTimeout(() => { if (this.#refs === 0) void this.stop(DEADLINE.close); }, GRACE);
+    this.#grace = setTimeout(() => { if (this.#refs === 0) this.stop(DEADLINE.close).catch(() => undefined); }, GRACE);
     unref(this.#grace);
   }
 
@@ -518,6 +518,11 @@ export function isFirst(url: string): boolean {
   return here.origin === url;
 }
 
+/** Whether the user said this; omp lets itself speak as the user, too. */
+function isSaid(message: Fields): boolean {
+  return message["role"] === "user" && message["synthetic"] !== true;
+}
+
 /** How a run ended, as its last message says. */
 function outcomeOf(last: object | undefined): Outcome {
   const reason = last && "stopReason" in last ? last.stopReason : undefined;
@@ -580,7 +585,7 @@ export class Shim<C extends Context> {
   async context<M>(ctx: C, messages: M[], signal?: AbortSignal): Promise<{ messages: M[] } | undefined> {
     if (!this.#has(ctx)) return undefined;
     let at = messages.length - 1;
-    while (at >= 0 && (messages[at] as Fields)["role"] !== "user") at -= 1;
+    while (at >= 0 && !isSaid(messages[at] as Fields)) at -= 1;
     const user = at < 0 ? null : (messages[at] as Fields);
     const watch = signal ? undefined : this.#dialect.watch?.(ctx);
     const params = { ...this.#place(ctx), user: lean(user) };
@@ -619,11 +624,12 @@ export class Shim<C extends Context> {
     const session = this.#session;
     const ctx = this.#ctx;
     if (session === undefined || !ctx) return;
-    if (this.#unsettled) void this.settled(ctx);
+    const isMine = shared().owners.get(session) === this;
+    if (this.#unsettled && isMine) this.settled(ctx).catch(() => undefined);
     await this.#side.drain(ms / 2);
-    if (this.#side.runs) await this.#side.ask("session/close", { session, reason }, Math.min(DEADLINE.close, ms / 2));
+    if (this.#side.runs && isMine) await this.#side.ask("session/close", { session, reason }, Math.min(DEADLINE.close, ms / 2));
     this.#session = undefined;
-    if (shared().owners.get(session) !== this) return;
+    if (!isMine) return;
     shared().owners.delete(session);
     this.#side.seats.delete(session);
   }
