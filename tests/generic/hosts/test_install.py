@@ -42,6 +42,7 @@ def kind(tmp_path: Path) -> HostKind:
         profiles=("OMP_PROFILE", ".omp/profiles"),
         manifest="omp",
         settings="config.yml",
+        trial_settings=lambda url, model: {"config.yml": f"{url} {model}"},
     )
 
 

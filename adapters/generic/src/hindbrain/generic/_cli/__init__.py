@@ -148,12 +148,13 @@ def forget(document: str, bank: str | None, yes: bool, **kwargs: Any) -> None:
 
 @main.command(epilog=EPILOG)
 @click.option("--online", is_flag=True, help="Also contact the server; otherwise nothing leaves this machine.")
+@click.option("--start", is_flag=True, help="Also start the --host itself, in a home of its own; needs no network.")
 @of_host
-def doctor(online: bool, host: str, state_dir: str | None, **kwargs: Any) -> None:
+def doctor(online: bool, start: bool, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Say why memory is or is not working. Changes nothing."""
     from hindbrain.generic._cli._inspect import doctor as command
 
-    command(options_of(kwargs), online=online, host=host, state_dir=state_dir)
+    command(options_of(kwargs), online=online, start=start, host=host, state_dir=state_dir)
 
 
 for command in (config, trust, untrust, queue, import_, mode, opt_out, tag, install, uninstall, hosts):

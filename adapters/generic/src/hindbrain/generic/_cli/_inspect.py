@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import attrs
 
 from hindbrain.generic._cli._run import Options, finish, places, run
 from hindbrain.generic._config import Settings
-from hindbrain.generic._doctor import examine
+from hindbrain.generic._doctor import Finding, examine
+from hindbrain.generic._doctor._finding import ok, problem
 from hindbrain.generic._envelope import Envelope, Exit
 
 DISTS = ("hindbrain-contracts", "hindbrain-client", "hindbrain-store", "hindbrain-memory", "hindbrain-generic")
@@ -27,12 +29,13 @@ def show_versions(*, as_json: bool) -> None:
     finish(Envelope(command="version", data={"versions": found}, text=text), Options(as_json=as_json))
 
 
-def doctor(options: Options, *, online: bool, host: str, state_dir: str | None) -> None:
-    """Examine the set-up."""
+def doctor(options: Options, *, online: bool, start: bool, host: str, state_dir: str | None) -> None:
+    """Examine the set-up; with ``start`` the host, too."""
 
     async def work(settings: Settings) -> Envelope:
         folder = None if state_dir is None else Path(state_dir)
         found = await examine(settings, online=online, places=places(options), host=host, state_dir=folder)
+        found += await _started(host) if start else []
         counts = {level: sum(each.level == level for each in found) for level in ("problem", "warning")}
         lines = [f"{f.level:8s} {f.check:13s} {f.text}{f'  → {f.advice}' if f.advice else ''}" for f in found]
         lines.append(f"problems: {counts['problem']}, warnings: {counts['warning']}")
@@ -49,3 +52,14 @@ def doctor(options: Options, *, online: bool, host: str, state_dir: str | None) 
         )
 
     run("doctor", options, work)
+
+
+async def _started(host: str) -> list[Finding]:
+    """Each seam of the real host, as a finding."""
+    from hindbrain.generic.hosts import kind_of, try_host
+
+    seams = await asyncio.to_thread(try_host, kind_of(host))
+    return [
+        ok(f"{host} {seam.name}", seam.text) if seam.holds else problem(f"{host} {seam.name}", seam.text, seam.advice)
+        for seam in seams
+    ]

@@ -4,6 +4,7 @@ from hindbrain.generic.hosts._kinds import HostKind, NoSuchHostError, kind_of, k
 from hindbrain.generic.hosts._place import ForeignFolderError, Placed, install, uninstall
 from hindbrain.generic.hosts._shim import shim_files
 from hindbrain.generic.hosts._survey import Installed, survey
+from hindbrain.generic.hosts._trial import Seam, try_host
 
 __all__ = [
     "ForeignFolderError",
@@ -11,10 +12,12 @@ __all__ = [
     "Installed",
     "NoSuchHostError",
     "Placed",
+    "Seam",
     "install",
     "kind_of",
     "kinds",
     "shim_files",
     "survey",
+    "try_host",
     "uninstall",
 ]

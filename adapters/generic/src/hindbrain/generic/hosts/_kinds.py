@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -43,6 +43,8 @@ class HostKind:
         profiles: the variable that names a profile, and the folder of profiles; empty where the host has none.
         manifest: the key of package.json that the host reads.
         settings: the host's own settings file in its agent folder, where that says whether it has a memory of its own.
+        trial_settings: the host's settings for one model at a URL: the content of files in its agent folder.
+        trial_arguments: what it is started with in a trial, before ``-p``.
     """
 
     name: str
@@ -55,6 +57,8 @@ class HostKind:
     profiles: tuple[str, str] | None = None
     manifest: str
     settings: str | None = None
+    trial_settings: Callable[[str, str], Mapping[str, str]]
+    trial_arguments: tuple[str, ...] = ()
 
     def agent_dir(self, environ: Mapping[str, str], user_home: Path) -> Path:
         """Where the host keeps its extensions and settings. Source: spec/pi-host.md 6, spec/omp-host.md 2."""
