@@ -124,6 +124,7 @@ def test_no_module_reads_the_environment_outside_the_command_line(package: Path)
         "client/_tokens.py",
         "generic/_cli/_install.py",
         "generic/_cli/_run.py",
+        "generic/hosts/_trial.py",
         "generic/sidecar/_settings.py",
         "memory/_checkout.py",
     }
