@@ -10,8 +10,8 @@ from typing import Protocol
 import pytest
 
 HERE = Path(__file__).parent
-DISTS = ("contracts", "client", "store", "memory", "bridge", "generic", "pi", "omp")
-WITHOUT_KNOWLEDGE = ("contracts", "client", "store", "memory", "bridge")
+DISTS = ("contracts", "client", "store", "memory", "observe", "bridge", "generic", "pi", "omp")
+WITHOUT_KNOWLEDGE = ("contracts", "client", "store", "memory", "observe", "bridge")
 
 
 class Wheel(Protocol):

@@ -23,7 +23,7 @@ LIGHT = {
     "omp": {"attrs", "attr", "hindbrain.contracts", *HEAVY},
 }
 """What opening a door must not bring in. A store is SQLite; the border of generic is made of pydantic models."""
-WITHOUT_KNOWLEDGE = ("contracts", "client", "store", "memory", "bridge")
+WITHOUT_KNOWLEDGE = ("contracts", "client", "store", "memory", "observe", "bridge")
 BEYOND = re.compile(r"/(reflect|mental-models)|^(reflect|mental-models)(/|$)")
 TAG_NAMES = {"contracts/_fence.py"}
 """Here the words stand for the tags of a block, not for routes."""

@@ -24,7 +24,7 @@ class Requirement(BaseModel):
 
     id: str = Field(pattern=r"^S[024]-[a-z]+-[0-9]{3}$")
     rule: str = Field(min_length=20, pattern=r"\.$")
-    package: Literal["contracts", "client", "store", "memory", "generic", "pi", "omp"]
+    package: Literal["contracts", "client", "store", "memory", "observe", "generic", "pi", "omp"]
     surface: Literal["library", "wire", "cli", "file", "pi", "omp"]
     differs: str | None = Field(default=None, min_length=20, pattern=r"\.$")
 

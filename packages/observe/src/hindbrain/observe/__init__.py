@@ -1,0 +1,136 @@
+"""Observational memory of one session: what was seen, what holds, and what a model is shown of it."""
+
+from hindbrain.observe._blocks import source_block, source_text
+from hindbrain.observe._budget import Budget, Moment, memory_cap, render_budget
+from hindbrain.observe._chunk import Chunk, RequestPlan, chunk_cap, moment_of, next_chunk, plan_request
+from hindbrain.observe._clocks import Clocks, clocks, compact_due, compact_threshold, observe_due, reflect_due
+from hindbrain.observe._codec import read_event, read_folded
+from hindbrain.observe._compaction import Compaction, Declined, Delegated, Notice, compact, unobserved_before
+from hindbrain.observe._config import ObserveConfig
+from hindbrain.observe._coverage import Tier, coverage, tier
+from hindbrain.observe._encode import Append, append_of, folded_details
+from hindbrain.observe._errors import BudgetError, EmptyRecordError, ObserveError, UnknownEntryError
+from hindbrain.observe._events import (
+    Dropped,
+    Event,
+    Folded,
+    Gate,
+    Observed,
+    Reflected,
+    RenderBudget,
+    Superseded,
+    Unobserved,
+)
+from hindbrain.observe._extract import extract
+from hindbrain.observe._fold import Fold
+from hindbrain.observe._index import LedgerIndex
+from hindbrain.observe._projection import Drift, Projection, compaction_projection, drift, full, visible
+from hindbrain.observe._recall import Found, Recalled, recall
+from hindbrain.observe._recall_text import RecallPage, recall_page
+from hindbrain.observe._reclaim import least_valuable, reclaim
+from hindbrain.observe._records import (
+    Kind,
+    Observation,
+    Reflection,
+    Relevance,
+    is_record_id,
+    make_observation,
+    make_reflection,
+    record_id,
+)
+from hindbrain.observe._render import record_lines, render
+from hindbrain.observe._replay import Observer, Progress, Replayed, ReplayedCompaction, replay
+from hindbrain.observe._select import Selection, select
+from hindbrain.observe._status import Layer, Status, status, status_lines
+from hindbrain.observe._timeline import timeline
+from hindbrain.observe._tokens import entry_tokens, is_source, tokens
+
+__all__ = [
+    "Append",
+    "Budget",
+    "BudgetError",
+    "Chunk",
+    "Clocks",
+    "Compaction",
+    "Declined",
+    "Delegated",
+    "Drift",
+    "Dropped",
+    "EmptyRecordError",
+    "Event",
+    "Fold",
+    "Folded",
+    "Found",
+    "Gate",
+    "Kind",
+    "Layer",
+    "LedgerIndex",
+    "Moment",
+    "Notice",
+    "Observation",
+    "ObserveConfig",
+    "ObserveError",
+    "Observed",
+    "Observer",
+    "Progress",
+    "Projection",
+    "RecallPage",
+    "Recalled",
+    "Reflected",
+    "Reflection",
+    "Relevance",
+    "RenderBudget",
+    "Replayed",
+    "ReplayedCompaction",
+    "RequestPlan",
+    "Selection",
+    "Status",
+    "Superseded",
+    "Tier",
+    "UnknownEntryError",
+    "Unobserved",
+    "append_of",
+    "chunk_cap",
+    "clocks",
+    "compact",
+    "compact_due",
+    "compact_threshold",
+    "compaction_projection",
+    "coverage",
+    "drift",
+    "entry_tokens",
+    "extract",
+    "folded_details",
+    "full",
+    "is_record_id",
+    "is_source",
+    "least_valuable",
+    "make_observation",
+    "make_reflection",
+    "memory_cap",
+    "moment_of",
+    "next_chunk",
+    "observe_due",
+    "plan_request",
+    "read_event",
+    "read_folded",
+    "recall",
+    "recall_page",
+    "reclaim",
+    "record_id",
+    "record_lines",
+    "reflect_due",
+    "render",
+    "render_budget",
+    "replay",
+    "select",
+    "source_block",
+    "source_text",
+    "status",
+    "status_lines",
+    "tier",
+    "timeline",
+    "tokens",
+    "unobserved_before",
+    "visible",
+]
