@@ -181,6 +181,8 @@ def test_the_secret_goes_and_the_words_around_it_stay(text: str, scrubbed: str) 
         "PrivateKey = short",
         "AccountKey=demo",
         "START = '-----BEGIN PRIVATE KEY-----'\nEND = '-----END PRIVATE KEY-----'",
+        "It begins with -----BEGIN PRIVATE KEY-----\nand the words\nafter it stay.",
+        "-----BEGIN PRIVATE KEY-----\n\nfoo\nbar\n\n-----END PRIVATE KEY-----",
         "",
     ],
 )
@@ -275,6 +277,7 @@ def test_a_secret_on_its_own_line_is_found_whatever_stands_around(
         "curl -u ",
         "://hooks.slack.com/services/",
         "private-lines: 1\n",
+        *(f"-----BEGIN {'PRIVATE'} KEY-----{more}" for more in ("\nA: b\n", "\\nabcd\\n", "\nab", " \n \n", "\\\\")),
         "ab.",
         "$6$",
         "machine a login ",
@@ -285,6 +288,37 @@ def test_hostile_repetition_costs_no_more_than_its_length(unit: str) -> None:
     # A quadratic rule would need minutes for this, a linear one a second or two.
     text = unit * (300_000 // len(unit))
     assert len(scrub(text)) <= len(text)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("unit", ["\n", " ", "\\", "\nabcd", " \n", "A: b\n", "\nabcd ", "\"'", "-"])
+def test_a_key_full_of_anything_costs_no_more_than_its_length(unit: str) -> None:
+    head, tail = (f"-----{word} {'PRIVATE'} KEY-----" for word in ("BEGIN", "END"))
+    for text in (head + unit * 300_000, head + unit * 300_000 + tail, (head + unit * 3000 + "!" + tail) * 100):
+        assert len(scrub(text)) <= len(text)
+
+
+def private_key(*, width: int, size: int, end: str, names: str, whole: bool) -> str:
+    body = (BODY * (size // len(BODY) + 1))[:size]
+    lines = [body[at : at + width] for at in range(0, size, width)]
+    kind = f"RSA {'PRIVATE'} KEY"
+    first, last = f"-----BEGIN {kind}-----{end}{names}", f"-----END {kind}-----" if whole else ""
+    return f"{first}{end.join(lines)}{end}{last}"
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "cut off"])
+@pytest.mark.parametrize("names", ["", "Proc-Type: 4,ENCRYPTED{0}DEK-Info: AES-256-CBC,0011AA{0}{0}"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\\n", "\\\\r\\\\n", "\n    "])
+@pytest.mark.parametrize(("width", "size"), [(4, 300), (16, 1700), (19, 30_000), (64, 30_000), (30_000, 30_000)])
+def test_a_private_key_goes_however_long_it_is_and_however_short_its_lines(
+    width: int, size: int, end: str, names: str, whole: bool
+) -> None:
+    key = private_key(width=width, size=size, end=end, names=names.format(end), whole=whole)
+    scrubbed = scrub(f"before {key} after.")
+    assert scrubbed.startswith("before [REDACTED:private-key]")
+    assert scrubbed.endswith(" after.")
+    assert len(scrubbed) < 60
+    assert scrub(scrubbed) == scrubbed
 
 
 @pytest.mark.skipif(not SESSIONS, reason="the public sessions are not here")

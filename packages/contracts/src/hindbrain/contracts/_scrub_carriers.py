@@ -12,10 +12,18 @@ from hindbrain.contracts._scrub_rule import Match, Rule
 from hindbrain.contracts._scrub_values import Surroundings, is_secret
 
 _PEM_HEAD = r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-_PEM_BODY = r"(?:[^-]|-(?!----)){0,16384}+"
 _PEM_TAIL = r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-_PEM_CUT = r"(?:(?:\s|\\++[nr])*+[A-Za-z0-9+/=]{20,})++"
-_PEM_LINE = r"[A-Za-z0-9+/=]{20}"
+_BREAK = r"(?:[\r\n]|\\++[nr])"
+_GAP_OR_BREAK = r"(?:\s|\\++[nr])*+"
+_KEY = "[A-Za-z0-9+/=]"
+# Nearly anything, but behind so much of it only what a key is made of: prose may name both ends of one.
+_PEM_BODY = r"(?:[^-]|-(?!----)){0,16384}+(?:[A-Za-z0-9+/=\s\"',]++|\\++[nr\"])*+"
+# A key that was cut off: long words, or short lines with nothing else on them.
+_PEM_NAMES = rf"(?:{_GAP_OR_BREAK}[A-Z][A-Za-z-]{{1,30}}: (?:[^\r\n\\\"-]|-(?!----)){{1,200}}+){{0,8}}+"
+_PEM_SHORT = rf"[ \t]*+{_BREAK}{_GAP_OR_BREAK}{_KEY}{{1,19}}+(?=[ \t]*+(?:{_BREAK}|\\*[\"'`]|\Z))"
+_PEM_CUT = rf"{_PEM_NAMES}(?:{_GAP_OR_BREAK}{_KEY}{{20,}}|{_PEM_SHORT})++"
+_PEM_RUN = rf"{_KEY}{{20}}"
+_LINE_BREAK = r"[\r\n]|(?<!\\)\\++[nr]"
 _PUTTY = r"private-lines: [0-9]{1,3}((?:(?:\s|\\++[nr])++[A-Za-z0-9+/=]{20,64})++)"
 _BASE64 = "[A-Za-z0-9+/]"
 _QUOTE = r"\\*[\"'`]"
@@ -27,7 +35,8 @@ _INTERPOLATION = r"\[REDACTED:|[$%{<*]"
 
 
 def _has_key_material(match: Match) -> bool:
-    return compiled(_PEM_LINE).search(match[0]) is not None
+    joined = "".join(line.strip() for line in compiled(_LINE_BREAK).split(match[0]))
+    return compiled(_PEM_RUN).search(joined) is not None
 
 
 def _is_bearer(match: Match) -> bool:
