@@ -269,7 +269,7 @@ def test_import_shows_the_changes_and_writes_them_only_when_told(run: Run, home:
     write(ours, {"recall": {"topK": 3}})
     done = run("config", "import")
     assert done.exit_code == 0
-    assert 'banks.project.bankId: (not set) → "my-agents"' in done.stdout
+    assert 'facts.bankId: (not set) → "my-agents"' in done.stdout
     assert "Nothing was written" in done.stdout
     assert json.loads(ours.read_bytes()) == {"recall": {"topK": 3}}
     said = data(run("config", "import", "--yes", "--json"))
@@ -277,11 +277,12 @@ def test_import_shows_the_changes_and_writes_them_only_when_told(run: Run, home:
     assert json.loads(ours.read_bytes()) == {
         "recall": {"topK": 3},
         "observe": {"observeAfterTokens": 5000},
-        "banks": {"project": {"bankId": "my-agents"}},
+        "facts": {"bankId": "my-agents"},
     }
     shown = run("config", "show", "--json")
-    assert json.loads(shown.stdout)["warnings"] == []
-    assert setting(run, "banks.project.bankId") == "my-agents"
+    (warning,) = json.loads(shown.stdout)["warnings"]
+    assert "facts.bankId is understood, but nothing reads it yet" in warning
+    assert setting(run, "facts.bankId") == "my-agents"
     again = data(run("config", "import", "--yes", "--json"))
     assert (again["changes"], again["written"]) == ([], False)
 

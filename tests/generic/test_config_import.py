@@ -27,6 +27,17 @@ def new(made: Plan) -> dict[str, Any]:
     return {change.path: change.new for change in made.changes}
 
 
+def plan_tree(made: Plan) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for path, value in new(made).items():
+        *above, last = path.split(".")
+        inner = tree
+        for name in above:
+            inner = inner.setdefault(name, {})
+        inner[last] = value
+    return tree
+
+
 def hindsight(tree: dict[str, Any]) -> Plan:
     return made_of("hindsight.json", tree)
 
@@ -144,12 +155,29 @@ def test_the_example_of_the_confirmed_facts_is_taken_whole() -> None:
     assert new(made) == {
         "backend": "hindsight",
         "hindsight.baseUrl": "https://hindsight.example.com",
-        "banks.project.bankId": "my-agents",
+        "facts.bankId": "my-agents",
         "hindsight.apiKeyRef": "env:HINDSIGHT_API_TOKEN",
         "hindsight.timeoutMs": 12000,
         "facts.recallMaxTokens": 2048,
+        "retain.enabled": False,
     }
     assert made.left == ()
+
+
+def test_turns_do_not_begin_to_leave_with_the_settings_of_confirmed_facts() -> None:
+    smart = source("settings.json", {"smartCompact": SMART})
+    settings = merge([Layer(origin="imported", values=plan_tree(plan([smart], OURS)))])
+    assert memory_config(settings).retain.enabled is False
+    assert "my-agents" not in {bank.id for bank in memory_config(settings).banks}
+    ours = FileRead(path=Path("hindbrain.json"), values={"backend": "hindsight"})
+    assert "retain.enabled" not in new(plan([smart], ours))
+    ours = FileRead(path=Path("hindbrain.json"), values={"retain": {"enabled": True}})
+    assert "retain.enabled" not in new(plan([smart], ours))
+    theirs = source("hindsight.json", {"setupComplete": True})
+    assert "retain.enabled" not in new(plan([smart, theirs], OURS))
+    said = source("ext_settings.json", {"pi-ext-memory": {"hindsight": {"retainSessions": True}}})
+    assert new(plan([smart, said], OURS))["retain.enabled"] is True
+    assert "retain.enabled" not in new(made_of("settings.json", {"smartCompact": {"memoryBackend": "local"}}))
 
 
 @pytest.mark.req("S2-errors-004", "S2-errors-005")
@@ -164,6 +192,7 @@ def test_each_invalid_value_costs_itself_and_one_line_that_does_not_repeat_it() 
     made = made_of("settings.json", {"smartCompact": SMART | broken})
     assert new(made) == {"hindsight.baseUrl": "https://hindsight.example.com"}
     assert len(made.left) == 5
+    assert new(made_of("settings.json", {"smartCompact": {"hindsightBankId": "coding-agent::repo"}})) == {}
     made = made_of("settings.json", {"smartCompact": {"hindsightBaseUrl": "https://u:hunter2secret@h"}})
     assert new(made) == {}
     said = "\n".join(made.left)

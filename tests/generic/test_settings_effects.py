@@ -291,6 +291,7 @@ EFFECTS: dict[str, Effect] = {
     "embedder.baseUrl": Effect("http://127.0.0.1:1/v1", {"embedder.model": "m"}, destination),
     "embedder.model": Effect("m", {"embedder.baseUrl": "http://127.0.0.1:1/v1"}, destination),
     "embedder.apiKeyRef": Effect("env:SOME_KEY", EMBEDDER, destination),
+    "facts.bankId": WAITS,
     "facts.recallMaxTokens": WAITS,
     "banks": Effect([{"id": "mine"}]),
     "banks.project.bankId": Effect("mine"),

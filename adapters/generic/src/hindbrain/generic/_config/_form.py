@@ -177,6 +177,10 @@ MOMENT = Form(Annotated[_Name, AfterValidator(_moment)], "a moment in ISO 8601")
 BankId = Annotated[_Name, _accepted_by(check_bank)]
 BANK = Form(BankId, "a bank id: 1 to 128 letters, digits or ._:- that begin with a letter or digit")
 BANK_IDS = Form(Annotated[tuple[BankId, ...], Field(strict=False, max_length=64)], "a list of bank ids", "names")
+FACTS_BANK = Form(
+    Annotated[BankId, Field(pattern=r"^[^:]*$")],
+    "a bank id: 1 to 128 letters, digits or ._- that begin with a letter or digit",
+)
 URL = Form(
     Annotated[_Name, _accepted_by(Endpoint.parse)],
     "an https URL, or http on loopback, without credentials, query or fragment",

@@ -6,6 +6,7 @@ from hindbrain.generic._config._banks import BANKS, MODE
 from hindbrain.generic._config._form import (
     BANK,
     BANK_IDS,
+    FACTS_BANK,
     FLAG,
     NAME,
     NAMES,
@@ -68,6 +69,13 @@ GENERAL = (
     ),
     Key(path="embedder.model", form=NAME, about="The embedding model asked for there.", default=None),
     Key(path="embedder.apiKeyRef", form=REFERENCE, about="Where the embedder's key is kept.", default=None),
+    Key(
+        path="facts.bankId",
+        form=FACTS_BANK,
+        about="The bank of confirmed facts; turns are never retained there. It is never guessed.",
+        default=None,
+        waits=True,
+    ),
     Key(
         path="facts.recallMaxTokens",
         form=whole(128, 4096, "a whole number from 128 to 4096"),

@@ -14,7 +14,7 @@ from hindbrain.generic._config._imports._ecosystem import read_ecosystem
 from hindbrain.generic._config._imports._ext_memory import NAMESPACE, OBSERVE, OLD_NAMESPACE, read_ext_memory
 from hindbrain.generic._config._imports._found import Found, Taken
 from hindbrain.generic._config._imports._hindsight import read_hindsight
-from hindbrain.generic._config._imports._smart_compact import read_smart_compact
+from hindbrain.generic._config._imports._smart_compact import TURNS_STAYED, read_smart_compact
 from hindbrain.generic._config._keys import BY_PATH
 from hindbrain.generic._config._merge import flatten
 from hindbrain.generic._config._plain import holds_secret, plain
@@ -80,6 +80,7 @@ def plan(sources: Iterable[FileRead], target: FileRead) -> Plan:
         found = read_source(source)
         if found is not None:
             planning.take(found, source.path)
+    planning.settle()
     changes = tuple(change for change in planning.changes.values() if change.new != change.old)
     return Plan(changes, tuple(planning.left))
 
@@ -107,6 +108,14 @@ class _Planning:
             if before is not None and before.new != new:
                 self.left[f"{before.source}: {before.was} gives way to {item.was} of {source}."] = None
             self.changes[item.path] = Change(item.path, self.have.get(item.path), new, item.was, source)
+
+    def settle(self) -> None:
+        """Turns stay here only where the server comes from those settings, too: another tool may have sent them."""
+        turns, server = self.changes.get("retain.enabled"), self.changes.get("backend")
+        if turns is None or turns.was != TURNS_STAYED or server is None:
+            return
+        if server.source != turns.source or server.old == server.new or "retain.enabled" in self.have:
+            del self.changes["retain.enabled"]
 
 
 def _value(item: Taken) -> tuple[Any, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""The ``smartCompact`` part of a host's ``settings.json``. Source: seed 002, "Configuration"."""
+"""The ``smartCompact`` part of a host's ``settings.json``. Source: seed 002, "Configuration" and "Consent"."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ from hindbrain.generic._config._imports._found import Found
 _NAMES = {
     "memoryBackend": "backend",
     "hindsightBaseUrl": "hindsight.baseUrl",
-    "hindsightBankId": "banks.project.bankId",
+    "hindsightBankId": "facts.bankId",
     "hindsightApiKeyEnv": "hindsight.apiKeyRef",
     "hindsightTimeoutMs": "hindsight.timeoutMs",
     "hindsightRecallMaxTokens": "facts.recallMaxTokens",
 }
 
+TURNS_STAYED = "smartCompact (turns were not sent)"
+"""What stands in a plan in place of a name, where nobody set what is taken over."""
+
 
 def read_smart_compact(tree: Mapping[str, Any]) -> Found:
-    """Take over the six keys that say where memory lives; the rest is not about memory."""
+    """Take over the six keys that say where memory lives; the rest is not about memory.
+
+    Only facts that the user confirmed went to the server there, and turns never did. So they do not begin to with an
+    import, unless another tool's settings send them.
+    """
     found = Found()
     for name, value in tree.items():
         was = f"smartCompact.{name}"
@@ -28,4 +35,6 @@ def read_smart_compact(tree: Mapping[str, Any]) -> Found:
             found.leave(was, "it does not say where memory lives")
         elif value is not None:
             found.take(was, _NAMES[name], f"env:{value}" if name == "hindsightApiKeyEnv" else value)
+    if tree.get("memoryBackend") == "hindsight":
+        found.take(TURNS_STAYED, "retain.enabled", value=False)
     return found
