@@ -12,7 +12,12 @@ from hindbrain.generic._embedder import EmbeddingError
 from hindbrain.generic._open import open_backend, open_embedder
 from hindbrain.memory import RecallScope, project_bank, recall_scopes
 
-_QUESTION = "What matters in this project?"
+_QUESTION = (
+    "What matters in this project? The user wants, prefers, likes, asked, said, decided, agreed, needs; we use, add,"
+    " change, fix, remove, run, build, test, write, read, call, keep, start, stop; file, code, function, error, bug,"
+    " command, server, port, name, branch, release, version, line, time, number, key, user, data, work, new, first"
+)
+"""Words that hardly any project does without: a server that finds by meaning or by words finds something for them."""
 _TOKENS = 200
 _RAW, _OBSERVATIONS = (FactType.WORLD, FactType.EXPERIENCE), (FactType.OBSERVATION,)
 
@@ -54,7 +59,7 @@ async def _observations(backend: Backend, scope: RecallScope) -> Finding:
         )
         return warning("memories", text, advice, **data)
     if not (raw or made):
-        return ok("memories", f"{scope.bank} has nothing under these tags yet", **data)
+        return ok("memories", f"{scope.bank} has nothing under these tags yet that a recall finds", **data)
     return ok("memories", f"{scope.bank} has observations under these tags", **data)
 
 
