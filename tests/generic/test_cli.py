@@ -13,8 +13,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from hindbrain.generic._cli import main
+from hindbrain.generic._cli._common import Place
 from hindbrain.generic._command import main as begin
 
 HINDBRAIN = Path(sys.executable).with_name("hindbrain")
@@ -166,6 +169,8 @@ def test_bytes_that_are_no_text_are_refused_and_not_retained_in_part(run: Run) -
     [
         ("retain", b"Tabs are forbidden. \xff"),
         ("retain", "x", "--tag", b"\xff"),
+        ("retain-user", b"Tabs are forbidden. \xff"),
+        ("retain-user", "x", "--tag", b"\xff"),
         ("recall", b"\xff"),
         ("replay", str(EXAMPLES / "pi-1.6.0.jsonl"), "--ask", b"\xff"),
         ("tag", "add", "s.jsonl", b"\xff"),
@@ -177,6 +182,48 @@ def test_an_argument_that_is_no_text_is_refused_and_nothing_is_done(run: Run, tm
     assert "UTF-8" in envelope(done)["error"]["message"]
     assert not (tmp_path / "d").exists()
     assert not (tmp_path / "work" / ".hindbrain").exists()
+
+
+@pytest.mark.parametrize("where", ["x" * 5000, "circle", "circle/x", ""])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("mode",),
+        ("import",),
+        ("replay",),
+        ("receipts", "--state-dir"),
+        ("recall", "x", "--data-dir"),
+        ("config", "show", "--config-dir"),
+        ("config", "import", "--from"),
+    ],
+)
+def test_a_path_that_nothing_could_lie_at_is_wrong_usage(
+    run: Run, tmp_path: Path, args: tuple[str, ...], where: str
+) -> None:
+    (tmp_path / "work" / "circle").symlink_to("circle")
+    done = run(*args, where, "--json")
+    assert done.returncode == 2
+    assert "nothing was done" in envelope(done)["error"]["message"]
+    assert not (tmp_path / "d").exists()
+
+
+def test_every_path_on_a_command_line_is_looked_at_first() -> None:
+    def options(command: click.Command) -> list[click.Parameter]:
+        below = command.commands.values() if isinstance(command, click.Group) else ()
+        return [*command.params, *(each for one in below for each in options(one))]
+
+    paths = [each for each in options(main) if isinstance(each.type, click.Path) or "dir" in str(each.name)]
+    assert len(paths) > 40
+    assert [each.name for each in paths if not isinstance(each.type, Place)] == []
+
+
+def test_a_path_whose_bytes_are_no_text_leaves_the_envelope_json(run: Run, tmp_path: Path) -> None:
+    name = b"caf\xe9".decode(errors="surrogateescape")
+    done = run("import", name, "--json", PYTHONUTF8="1")
+    assert done.stdout.isascii()
+    assert envelope(done)["data"]["passed_over"] == [{"file": str(tmp_path / "work" / name), "reason": "missing"}]
+    done = run("import", "caf\xe9", "--json", PYTHONUTF8="1")
+    assert "caf\xe9" in done.stdout
 
 
 def test_a_replay_that_memory_failed_says_so_in_its_envelope(run: Run) -> None:

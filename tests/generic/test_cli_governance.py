@@ -45,11 +45,60 @@ def session(tmp_path: Path) -> str:
     return str(shutil.copy(SESSION, tmp_path / "s.jsonl"))
 
 
-def test_a_session_without_a_record_is_normal(run: Run, session: str) -> None:
+def test_a_session_without_a_record_is_normal_and_looking_makes_none(run: Run, session: str, tmp_path: Path) -> None:
     code, envelope = run("mode", session)
     assert code == 0
     assert envelope["data"]["mode"] == "normal"
     assert envelope["data"]["next_opt_out"] is False
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.jsonl", "work"]
+    assert [path.name for path in (tmp_path / "work").iterdir()] == [".git"]
+    run("tag", "add", session, "topic:db")
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    assert run("mode", session)[1]["data"] == {**envelope["data"], "tags": ["topic:db"]}
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_a_moved_session_shows_the_record_it_was_given_first(run: Run, session: str, tmp_path: Path) -> None:
+    given = run("mode", session, "ignored")[1]["data"]
+    moved = Path(session).rename(tmp_path / "moved.jsonl")
+    assert run("mode", str(moved))[1]["data"] == given
+
+
+def test_a_record_that_cannot_be_believed_is_shown_as_all_off_with_a_warning(
+    run: Run, session: str, tmp_path: Path
+) -> None:
+    sid = run("tag", "add", session, "topic:db")[1]["data"]["session"]
+    record = tmp_path / "work/.hindbrain/session-meta" / f"{sid}.json"
+    record.write_bytes(record.read_bytes().replace(b"topic:db", b"topic:xx"))
+    _, envelope = run("mode", session)
+    assert (envelope["data"]["mode"], envelope["data"]["retain"]) == ("ignored", "off")
+    assert len(envelope["warnings"]) == 1
+
+
+COMMANDS = [("mode", ()), ("mode", ("ignored",)), ("opt-out", ()), ("tag add", ("x",)), ("tag remove", ("x",))]
+
+
+@pytest.mark.parametrize(("command", "more"), COMMANDS)
+def test_what_is_no_session_has_no_record(run: Run, tmp_path: Path, command: str, more: tuple[str, ...]) -> None:
+    (tmp_path / "notes.md").write_text("a private note")
+    for path in (tmp_path / "notes.md", tmp_path):
+        code, envelope = run(*command.split(), str(path), *more)
+        assert (code, envelope["error"]["code"]) == (1, "no-session")
+        assert "notes" not in json.dumps(envelope)
+    assert not (tmp_path / "work/.hindbrain").exists()
+
+
+def test_a_session_whose_file_is_not_there_yet_is_warned_of_and_finds_its_record_later(
+    run: Run, session: str, tmp_path: Path
+) -> None:
+    later = tmp_path / "later.jsonl"
+    code, envelope = run("opt-out", str(later))
+    assert (code, envelope["data"]["next_opt_out"]) == (0, True)
+    assert "no session file" in envelope["warnings"][0]
+    Path(session).rename(later)
+    _, envelope = run("mode", str(later))
+    assert envelope["data"]["next_opt_out"] is True
+    assert envelope["warnings"] == []
 
 
 @pytest.mark.parametrize("mode", ["normal", "read-only", "ignored"])

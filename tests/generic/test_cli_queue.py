@@ -107,6 +107,25 @@ def test_looking_makes_no_state_folder_and_no_key(run: Run, place: Path, args: t
     assert not (place / "data").exists()
 
 
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (("flush",), 0),
+        (("flush", "--backend", "hindsight"), 0),
+        (("adopt", "--yes"), 0),
+        (("dead", "requeue", "x"), 1),
+        (("dead", "drop", "x", "--yes"), 1),
+    ],
+)
+def test_where_no_queue_is_there_is_nothing_to_do_and_none_is_made(
+    run: Run, place: Path, args: tuple[str, ...], code: int
+) -> None:
+    done = run(*args, "--json")
+    assert done.returncode == code, done.stdout
+    assert not (place / "work/.hindbrain").exists()
+    assert not (place / "data").exists()
+
+
 @pytest.mark.parametrize("args", LOOKS)
 def test_looking_changes_nothing(run: Run, fill: Callable[..., None], place: Path, args: tuple[str, ...]) -> None:
     fill(waiting=1, dead=1)

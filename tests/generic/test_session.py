@@ -20,6 +20,7 @@ from hindbrain.contracts import (
 )
 from hindbrain.contracts.in_memory import InMemoryBackend
 from hindbrain.generic import BranchMovedError, InProcessHost, Layer, Session, SessionPlace, merge
+from hindbrain.generic._outbox import Flush, MemoryOutbox
 from hindbrain.memory import (
     Checkout,
     MemoryConfig,
@@ -183,6 +184,18 @@ async def test_what_is_not_taken_at_the_end_is_told() -> None:
     await told.session.settled()
     assert (await told.session.close()).waiting == 1
     assert any("1 turns could not be retained yet" in line for line in told.lines)
+
+
+async def test_what_waits_only_because_the_end_was_near_is_told_without_a_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def bounded(_: object) -> Flush:
+        return Flush(waiting=3)
+
+    monkeypatch.setattr(MemoryOutbox, "last_flush", bounded)
+    told = Told(Flaky())
+    await told.session.close()
+    assert told.lines == ["3 turns could not be retained yet; they are kept and sent later."]
 
 
 @pytest.mark.parametrize("error", [failure(Outcome.UNKNOWN), RuntimeError("a bug")])

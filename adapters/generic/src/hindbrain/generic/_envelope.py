@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any
@@ -11,6 +12,7 @@ from attrs import field, frozen
 
 from hindbrain.contracts import HindbrainError
 
+_HALVES = re.compile("[\ud800-\udfff]")
 SCHEMA = 1
 """Version of the envelope; it moves on when a field changes its meaning or goes."""
 
@@ -54,18 +56,21 @@ class Envelope:
     error: HindbrainError | None = None
 
     def as_json(self) -> str:
-        """The envelope as one line: schema, command, ok, data, warnings, error."""
+        """The envelope as one line: schema, command, ok, data, warnings, error.
+
+        Characters are written as they are, but a path's bytes that are no UTF-8 would be none here either: then all are
+        escaped.
+        """
         error = None
         if self.error is not None:
             error = {"code": self.error.code, "message": self.error.what, "next": self.error.next_step}
-        return json.dumps(
-            {
-                "schema": SCHEMA,
-                "command": self.command,
-                "ok": self.exit is Exit.OK,
-                "data": dict(self.data),
-                "warnings": list(self.warnings),
-                "error": error,
-            },
-            ensure_ascii=False,
-        )
+        envelope = {
+            "schema": SCHEMA,
+            "command": self.command,
+            "ok": self.exit is Exit.OK,
+            "data": dict(self.data),
+            "warnings": list(self.warnings),
+            "error": error,
+        }
+        text = json.dumps(envelope, ensure_ascii=False)
+        return json.dumps(envelope) if _HALVES.search(text) else text

@@ -331,7 +331,8 @@ class Session:
         await self._safely(self._outbox.close())
         await self._safely(self._telemetry.close())
         if flush.waiting or flush.code:
-            await self._warn(f"{flush.waiting} turns could not be retained yet ({flush.code}).")
+            why = f" ({flush.code})" if flush.code else ""
+            await self._warn(f"{flush.waiting} turns could not be retained yet{why}; they are kept and sent later.")
         return flush
 
     async def _flush(self, how: Callable[[], Awaitable[Flush]]) -> Flush:

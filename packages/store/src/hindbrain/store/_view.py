@@ -57,6 +57,7 @@ class StateView:
         key: how the seal key stands; without a sound one no line bears this user's seal.
         queue: the queue; what would change it raises StoreReadOnlyError.
         receipts: what became of the newest retains.
+        records: what the user decided about each session.
         suppressed: the memories that are not to be shown.
 
     Build it with :meth:`open`. Blocking; what it tells may be a moment old where another process writes.
@@ -66,6 +67,7 @@ class StateView:
     key: KeyState
     queue: DurableQueue
     receipts: RetainReceipts
+    records: SessionRecords
     suppressed: Suppressed
     _state: StateDir = field(repr=False)
     _seal: SealKey = field(repr=False)
@@ -98,9 +100,15 @@ class StateView:
         key, seal = _key(layer, seal_file)
         queue = DurableQueue.look(state.file(QUEUE), key=seal, layer=layer)
         receipts = RetainReceipts(state, notify=notify)
-        suppressed = Suppressed(state, seal, notify=notify)
         return cls(
-            folder=folder, key=key, queue=queue, receipts=receipts, suppressed=suppressed, state=state, seal=seal
+            folder=folder,
+            key=key,
+            queue=queue,
+            receipts=receipts,
+            records=SessionRecords(state, seal, notify=notify),
+            suppressed=Suppressed(state, seal, notify=notify),
+            state=state,
+            seal=seal,
         )
 
     def open_to_others(self) -> tuple[str, ...]:
@@ -138,6 +146,14 @@ class StateView:
             StoreError: the disk refused.
         """
         return look_at_cursors(self._state, self._seal)
+
+    def document_key(self, lineage: str, session_id: str, key: str) -> str:
+        """The document key that a session has here; ``key`` where it has none yet.
+
+        Raises:
+            StoreError: the disk refused.
+        """
+        return read_book(self._state, self._seal).lineage(lineage).documents.get(session_id, key)
 
     def trace(self, bank: str, document_id: str) -> DocumentTrace:
         """What this folder knows of how a document came to be.

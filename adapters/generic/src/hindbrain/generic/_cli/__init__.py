@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hindbrain.generic._cli._common import EPILOG, as_text, common, options_of
+from hindbrain.generic._cli._common import EPILOG, Place, as_text, common, options_of
 from hindbrain.generic._cli._governance_group import mode, opt_out, tag
 from hindbrain.generic._cli._import_command import import_
 from hindbrain.generic._cli._install_group import hosts, install, uninstall
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 @main.command(epilog=EPILOG)
-@click.argument("session", type=click.Path(path_type=Path))
+@click.argument("session", type=Place())
 @click.option("--ask", "question", callback=as_text, help="Show what would be injected for this question.")
 @common
 def replay(session: Path, question: str | None, **kwargs: Any) -> None:
@@ -81,8 +81,8 @@ def retain(text: str, bank: str | None, tags: tuple[str, ...], **kwargs: Any) ->
 
 
 @main.command("retain-user", epilog=EPILOG)
-@click.argument("text")
-@click.option("--tag", "tags", multiple=True, help="A tag to add; repeatable.")
+@click.argument("text", callback=as_text)
+@click.option("--tag", "tags", multiple=True, callback=as_text, help="A tag to add; repeatable.")
 @common
 def retain_user(text: str, tags: tuple[str, ...], **kwargs: Any) -> None:
     """Retain TEXT in the user's bank, for every project; '-' reads it from standard input."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -31,6 +34,29 @@ def as_text(_ctx: click.Context, _param: click.Parameter, value: T) -> T:
     raise click.BadParameter("is not UTF-8 text; nothing was done.")
 
 
+class Place(click.Path):
+    """A path that something could lie at: not empty, not longer than this machine's, and no links that go in a circle.
+
+    It is given on as ``path_type``, or as it was written.
+    """
+
+    def __init__(self, path_type: type[Path] | None = Path) -> None:
+        super().__init__(path_type=path_type)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        if not os.fspath(value):
+            self.fail("The path is empty; nothing was done.", param, ctx)
+        wrong = False
+        try:
+            os.stat(value)  # noqa: PTH116  (as it was written)
+        except OSError as error:
+            wrong = error.errno in {errno.ENAMETOOLONG, errno.ELOOP}
+        if wrong:
+            self.fail("The path is too long, or its links go in a circle; nothing was done.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 EPILOG = (
     "Exit codes: 0 ok, 1 failed or nothing found, 2 usage, 3 configuration or credentials, 4 unreachable, 5 partial."
 )
@@ -41,8 +67,8 @@ def common(command: _F) -> _F:
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print one JSON envelope on stdout."),
         click.option("--backend", type=click.Choice(["local", "hindsight"]), help="Where memory lives."),
-        click.option("--data-dir", help="Folder of the embedded banks."),
-        click.option("--config-dir", help="Folder of the global settings file."),
+        click.option("--data-dir", type=Place(None), help="Folder of the embedded banks."),
+        click.option("--config-dir", type=Place(None), help="Folder of the global settings file."),
     ):
         command = option(command)
     return command

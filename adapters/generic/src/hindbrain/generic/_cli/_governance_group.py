@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from hindbrain.generic._cli._common import EPILOG, as_text, options_of
+from hindbrain.generic._cli._common import EPILOG, Place, as_text, options_of
 from hindbrain.generic._cli._queue_group import of_host
 
-_SESSION = click.argument("session", type=click.Path(path_type=Path))
+_SESSION = click.argument("session", type=Place())
 
 
 @click.command("mode", epilog=EPILOG)
@@ -20,10 +20,13 @@ _SESSION = click.argument("session", type=click.Path(path_type=Path))
 @of_host
 def mode(session: Path, mode: str | None, retain: str | None, host: str, state_dir: str | None, **kwargs: Any) -> None:
     """Set what SESSION does by itself: normal, read-only (recall only) or ignored. Without MODE it is shown."""
-    from hindbrain.generic._cli._governance import change, with_mode
+    from hindbrain.generic._cli._governance import change, show, with_mode
 
-    how = with_mode(mode, retain)
-    change("mode", options_of(kwargs), session, how, host=host, state_dir=state_dir)
+    options = options_of(kwargs)
+    if mode is None and retain is None:
+        show("mode", options, session, host=host, state_dir=state_dir)
+    else:
+        change("mode", options, session, with_mode(mode, retain), host=host, state_dir=state_dir)
 
 
 @click.command("opt-out", epilog=EPILOG)

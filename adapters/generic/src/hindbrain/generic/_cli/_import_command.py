@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from hindbrain.generic._cli._common import EPILOG, common, options_of
+from hindbrain.generic._cli._common import EPILOG, Place, common, options_of
 
 
 @click.command("import", epilog=EPILOG)
-@click.argument("sessions", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("sessions", nargs=-1, required=True, type=Place())
 @click.option(
     "--mode",
     type=click.Choice(["curated", "raw", "forensic"]),
@@ -24,7 +24,7 @@ from hindbrain.generic._cli._common import EPILOG, common, options_of
 @click.option("--dry-run", is_flag=True, help="Only show what would be imported.")
 @click.option("--yes", is_flag=True, help="Do not ask first.")
 @click.option("--queue-only", is_flag=True, help="Leave the sending to the next flush of the queue.")
-@click.option("--project", type=click.Path(path_type=Path), help="Count all sessions as this directory's project.")
+@click.option("--project", type=Place(), help="Count all sessions as this directory's project.")
 @click.option("--here", is_flag=True, help="Only sessions of the project around the present directory.")
 @click.option("--bank", help="The bank to write to; each project's own by default.")
 @click.option("--tag", "tags", multiple=True, help="A tag to add; repeatable.")
@@ -38,7 +38,7 @@ from hindbrain.generic._cli._common import EPILOG, common, options_of
     show_default=True,
     help="Bytes of such a document; one longer turn is one all the same.",
 )
-@click.option("--state-dir", type=click.Path(path_type=Path), help="The state folder, in place of the project's.")
+@click.option("--state-dir", type=Place(), help="The state folder, in place of the project's.")
 @common
 def import_(sessions: tuple[Path, ...], **kwargs: Any) -> None:
     """Give memory what old pi and omp SESSIONS hold.

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from hindbrain.contracts import Backend
 from hindbrain.generic._cli._queue_look import look
 from hindbrain.generic._cli._run import Options, run, with_backend
-from hindbrain.generic._cli._state import with_state
+from hindbrain.generic._cli._state import folder_for, with_state
 from hindbrain.generic._config import Settings
 from hindbrain.generic._envelope import Envelope, Exit
-from hindbrain.store import DurableQueue, HostState, SetAside
+from hindbrain.store import DurableQueue, FlushReport, HostState, SetAside, UnknownJobError
 
 Use = Callable[[HostState], Awaitable[Envelope]]
 
 
-def _run(command: str, options: Options, host: str, state_dir: str | None, use: Callable[[Settings], Use]) -> None:
-    """Work in the state folder, which is made where it is missing."""
-    run(f"queue {command}", options, lambda settings: with_state(settings, host, state_dir, use(settings)))
+def _run(
+    command: str,
+    options: Options,
+    host: str,
+    state_dir: str | None,
+    use: Callable[[Settings], Use],
+    *,
+    nothing: Callable[[], Envelope],
+) -> None:
+    """Work in the state folder; where there is none, no queue is, and ``nothing`` is told without making one."""
+
+    def is_there() -> bool:
+        return os.path.lexists(folder_for(host, state_dir)[0])
+
+    async def work(settings: Settings) -> Envelope:
+        if not is_there():
+            return nothing()
+        return await with_state(settings, host, state_dir, use(settings))
+
+    run(f"queue {command}", options, work)
 
 
 def flush(options: Options, host: str, state_dir: str | None, max_jobs: int | None) -> None:
@@ -30,11 +48,14 @@ def flush(options: Options, host: str, state_dir: str | None, max_jobs: int | No
 
         return use
 
-    _run("flush", options, host, state_dir, with_settings)
+    _run("flush", options, host, state_dir, with_settings, nothing=lambda: _flushed(FlushReport()))
 
 
 async def _flush(state: HostState, backend: Backend, max_jobs: int | None) -> Envelope:
-    report = await state.flusher(backend).flush(max_jobs=max_jobs, force=True)
+    return _flushed(await state.flusher(backend).flush(max_jobs=max_jobs, force=True))
+
+
+def _flushed(report: FlushReport) -> Envelope:
     outcome = report.outcome
     data: dict[str, Any] = {
         "sent": report.sent,
@@ -60,6 +81,10 @@ async def _flush(state: HostState, backend: Backend, max_jobs: int | None) -> En
     return Envelope(command="queue flush", data=data, text=text, warnings=warnings, exit=exit_)
 
 
+def _unknown() -> Envelope:
+    raise UnknownJobError
+
+
 def dead_requeue(options: Options, host: str, state_dir: str | None, job_id: str) -> None:
     """Let a dead letter wait again, with fresh attempts."""
 
@@ -67,7 +92,7 @@ def dead_requeue(options: Options, host: str, state_dir: str | None, job_id: str
         new = await state.ask(lambda queue: queue.requeue(job_id))
         return Envelope(command="queue dead requeue", data={"id": job_id, "new_id": new}, text=f"waits again as {new}")
 
-    _run("dead requeue", options, host, state_dir, lambda _: use)
+    _run("dead requeue", options, host, state_dir, lambda _: use, nothing=_unknown)
 
 
 def dead_drop(options: Options, host: str, state_dir: str | None, job_id: str) -> None:
@@ -77,7 +102,7 @@ def dead_drop(options: Options, host: str, state_dir: str | None, job_id: str) -
         await state.ask(lambda queue: queue.drop(job_id))
         return Envelope(command="queue dead drop", data={"id": job_id}, text="dropped")
 
-    _run("dead drop", options, host, state_dir, lambda _: use)
+    _run("dead drop", options, host, state_dir, lambda _: use, nothing=_unknown)
 
 
 def adopt(options: Options, host: str, state_dir: str | None, *, yes: bool, content: bool) -> None:
@@ -98,6 +123,6 @@ def adopt(options: Options, host: str, state_dir: str | None, *, yes: bool, cont
         return shown(rows, await state.ask(DurableQueue.adopt))
 
     if yes:
-        _run("adopt", options, host, state_dir, lambda _: use)
+        _run("adopt", options, host, state_dir, lambda _: use, nothing=lambda: shown((), 0))
     else:
         look("adopt", options, host, state_dir, ask=lambda queue: shown(queue.set_aside() if queue else (), 0))

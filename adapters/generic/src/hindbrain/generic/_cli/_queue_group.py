@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from hindbrain.generic._cli._common import EPILOG, common, options_of
+from hindbrain.generic._cli._common import EPILOG, Place, common, options_of
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -19,7 +19,7 @@ def of_host(command: _F) -> _F:
         click.option(
             "--host", type=click.Choice(["generic", "pi", "omp"]), default="generic", help="Whose state folder."
         ),
-        click.option("--state-dir", help="The state folder itself, in place of the project's."),
+        click.option("--state-dir", type=Place(None), help="The state folder itself, in place of the project's."),
     ):
         command = option(command)
     return common(command)

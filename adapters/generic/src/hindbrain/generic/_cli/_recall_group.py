@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hindbrain.generic._cli._common import EPILOG, options_of
+from hindbrain.generic._cli._common import EPILOG, Place, options_of
 from hindbrain.generic._cli._queue_group import of_host
 
 
@@ -44,7 +44,7 @@ def suppress(memory: str | None, listing: bool, remove: bool, host: str, state_d
 
 @click.command("why", epilog=EPILOG)
 @click.argument("memory", metavar="ID-OR-LINE")
-@click.option("--session", type=click.Path(path_type=Path), help="The file of the session it came from.")
+@click.option("--session", type=Place(), help="The file of the session it came from.")
 @click.option("--ask", is_flag=True, help="Ask memory once more for the facts that an observation rests on.")
 @of_host
 def why(memory: str, session: Path | None, ask: bool, host: str, state_dir: str | None, **kwargs: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hindbrain.generic._cli._common import EPILOG, common, of_host_settings, options_of
+from hindbrain.generic._cli._common import EPILOG, Place, common, of_host_settings, options_of
 
 
 @click.group()
@@ -52,7 +52,7 @@ def config_set(key: str, value: str, project: bool, **kwargs: Any) -> None:
     "--from",
     "sources",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=Place(),
     help="A file to read, in place of the known places; repeatable, the last wins.",
 )
 @click.option("--project", is_flag=True, help="From the project's files into the project's own file.")
