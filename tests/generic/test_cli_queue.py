@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from hindbrain.contracts import BackendError, Outcome, Retained, RetainItem, RetainJob
 from hindbrain.contracts.in_memory import InMemoryBackend
@@ -157,6 +158,26 @@ def test_flush_delivers_what_waits_and_says_how_much(run: Run, fill: Callable[..
 def test_flush_keeps_to_the_number_it_is_given(run: Run, fill: Callable[..., None]) -> None:
     fill(waiting=3)
     assert data(run("flush", "--max-jobs", "1", "--json"))["remaining"] == 2
+
+
+@pytest.mark.parametrize(("delivery", "operations"), [("immediate", 2), ("coalesced", 1)])
+def test_flush_sends_turns_of_a_document_as_the_settings_say(
+    run: Run, place: Path, delivery: str, operations: int
+) -> None:
+    async def work() -> None:
+        state = await HostState.open(place / "work" / ".hindbrain", seal_file=place / "data" / "seal.key")
+        turns = [job(n) for n in range(2)]
+        item: dict[str, Any] = {
+            "document_id": "doc",
+            "update_mode": "append",
+            "content": '[{"role": "user", "content": "words"}]',
+        }
+        await state.ask(lambda queue: queue.append_many([evolve(t, item=evolve(t.item, **item)) for t in turns]))
+        await state.close()
+
+    asyncio.run(work())
+    (place / "hindbrain.json").write_text(json.dumps({"retain": {"delivery": delivery}}), "utf-8")
+    assert data(run("flush", "--json"))["operations"] == operations
 
 
 def test_list_shows_order_and_no_content(run: Run, fill: Callable[..., None]) -> None:

@@ -34,6 +34,13 @@ async def _may_merge(gate: EnqueueGate | None, merged: RetainJob) -> bool:
         return False
 
 
+def flusher_of(state: HostState, backend: Backend, settings: Settings) -> Flusher:
+    """A flusher that sends as the settings say: each job by itself, or those of a document as one."""
+    gate = memory_config(settings).retain.before_enqueue
+    policy = FlushPolicy(coalesce=settings["retain.delivery"] == "coalesced")
+    return state.flusher(backend, policy, may_merge=lambda merged: _may_merge(gate, merged))
+
+
 class DiskOutbox:
     """An :class:`Outbox` over a state folder and a backend.
 
@@ -48,12 +55,7 @@ class DiskOutbox:
     def __init__(self, state: HostState, backend: Backend, settings: Settings) -> None:
         self._state = state
         self._backend = backend
-        gate = memory_config(settings).retain.before_enqueue
-        self._flusher: Flusher = state.flusher(
-            backend,
-            FlushPolicy(coalesce=settings["retain.delivery"] == "coalesced"),
-            may_merge=lambda merged: _may_merge(gate, merged),
-        )
+        self._flusher = flusher_of(state, backend, settings)
         self._tick: tuple[int, float] = _bounds(settings, "periodic")
         self._last: tuple[int, float] = _bounds(settings, "shutdown")
 

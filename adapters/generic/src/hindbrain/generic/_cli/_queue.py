@@ -11,6 +11,7 @@ from hindbrain.generic._cli._queue_look import look
 from hindbrain.generic._cli._run import Options, run, with_backend
 from hindbrain.generic._cli._state import folder_for, with_state
 from hindbrain.generic._config import Settings
+from hindbrain.generic._disk_outbox import flusher_of
 from hindbrain.generic._envelope import Envelope, Exit
 from hindbrain.store import DurableQueue, FlushReport, HostState, SetAside, UnknownJobError
 
@@ -44,15 +45,15 @@ def flush(options: Options, host: str, state_dir: str | None, max_jobs: int | No
 
     def with_settings(settings: Settings) -> Use:
         async def use(state: HostState) -> Envelope:
-            return await with_backend(settings, lambda backend: _flush(state, backend, max_jobs))
+            async def send(backend: Backend) -> Envelope:
+                flusher = flusher_of(state, backend, settings)
+                return _flushed(await flusher.flush(max_jobs=max_jobs, force=True))
+
+            return await with_backend(settings, send)
 
         return use
 
     _run("flush", options, host, state_dir, with_settings, nothing=lambda: _flushed(FlushReport()))
-
-
-async def _flush(state: HostState, backend: Backend, max_jobs: int | None) -> Envelope:
-    return _flushed(await state.flusher(backend).flush(max_jobs=max_jobs, force=True))
 
 
 def _flushed(report: FlushReport) -> Envelope:
