@@ -119,6 +119,18 @@ async def test_ten_turns_of_an_outage_arrive_in_order_afterwards(server: Server,
     assert [f"turn number {n}." in content for n, (_, content) in enumerate(server.took)] == [True] * 10
 
 
+async def test_a_recall_that_is_answered_ends_the_wait_after_an_outage(server: Server, open_session: Open) -> None:
+    there = host(said("a", None, "first"))
+    session = await open_session(there)
+    server.down = True
+    assert (await session.settled()).flush.code == "backend"
+    server.down = False
+    assert (await session.send()).waiting == 1
+    await session.context([Message(role="user", parts=(TextPart("first"),))])
+    assert (await session.send()).sent == 1
+    await session.close()
+
+
 async def test_a_fork_retains_only_what_is_new(server: Server, open_session: Open) -> None:
     entries = [said("a", None, "first"), said("b", "a", "second")]
     session = await open_session(host(*entries))

@@ -10,8 +10,12 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "scripts")]
 
-from hosts.machine import Machine  # noqa: E402  (the folders above come first)
+from _live.hindsight import running_server  # noqa: E402  (the folders above come first)
+from _live.waiting import StopRequest  # noqa: E402
+from hosts.gateway import Gateway  # noqa: E402
+from hosts.machine import Machine  # noqa: E402
 from hosts.model import ObedientModel  # noqa: E402
+from hosts.remembered import KEY, Hindsight  # noqa: E402
 
 HOSTS = ("pi", "omp")
 
@@ -34,6 +38,21 @@ def machine(host: str, model: ObedientModel) -> Iterator[Machine]:
     # Not pytest's own folder: a tmux socket needs a short path.
     with tempfile.TemporaryDirectory(prefix=f"{host}-", ignore_cleanup_errors=True) as name:
         yield Machine(host, Path(name).resolve(), model)
+
+
+@pytest.fixture(scope="session")
+def hindsight() -> Iterator[Hindsight]:
+    """A real server, started for this run."""
+    with running_server(StopRequest()) as server:
+        yield Hindsight(server.url, server.key)
+
+
+@pytest.fixture
+def gateway(hindsight: Hindsight, machine: Machine) -> Iterator[Gateway]:
+    """A door before that server; the host's environment has its token."""
+    machine.env[KEY] = hindsight.key
+    with Gateway(hindsight.url) as door:
+        yield door
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

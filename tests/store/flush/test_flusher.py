@@ -247,6 +247,22 @@ async def test_waits_are_spread_and_a_server_that_names_its_own_is_believed(
     assert (await make_flusher().flush()).retry_in == 30.0
 
 
+async def test_a_backend_that_answers_something_else_is_tried_again_at_once(
+    queue: DurableQueue, server: Any, make_job: MakeJob, make_flusher: MakeFlusher
+) -> None:
+    queue.append(make_job())
+    flusher = make_flusher(policy=FlushPolicy(base_backoff=2, max_backoff=50))
+    flusher.answered()
+    for pause in (2, 4):
+        server.answers.append(unreachable())
+        assert (await flusher.flush()).retry_in == pause
+        flusher.answered()
+    server.answers.append(error("http", Outcome.REFUSED, retryable=True, retry_after=30.0))
+    assert (await flusher.flush()).retry_in == 30.0
+    flusher.answered()
+    assert (await flusher.flush()).retry_in == 30.0
+
+
 @pytest.mark.req("S0-flush-006", "S0-flush-008", "S0-flush-012")
 @pytest.mark.parametrize("bounds", [(1, 3), (10, 12), (5, 7)])
 async def test_a_flush_sends_no_more_jobs_than_it_may(

@@ -113,6 +113,10 @@ class DiskOutbox:
         jobs, seconds = self._last
         return await self.flush(max_jobs=jobs, max_seconds=seconds)
 
+    def answered(self) -> None:
+        """See :class:`Outbox`."""
+        self._flusher.answered()
+
     async def close(self) -> None:
         """See :class:`Outbox`."""
         await self._state.close()

@@ -83,6 +83,10 @@ class Outbox(Protocol):
         """Send what waits at the end of a session, within the bounds of a shutdown."""
         ...
 
+    def answered(self) -> None:
+        """The backend has just answered something else: what waits after an outage need wait no longer."""
+        ...
+
     async def close(self) -> None:
         """Make durable what is kept in memory only, and let go of files."""
         ...
@@ -206,6 +210,9 @@ class MemoryOutbox:
     async def last_flush(self) -> Flush:
         """See :class:`Outbox`. Unbounded: nothing that waits here outlives the process."""
         return await self.flush()
+
+    def answered(self) -> None:
+        """See :class:`Outbox`. Every flush tries here."""
 
     async def close(self) -> None:
         """Nothing to let go of."""

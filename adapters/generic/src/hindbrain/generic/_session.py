@@ -259,7 +259,11 @@ class Session:
         record, suppressed = await asyncio.gather(self._governance.record(), self._recall_files.suppressed())
         if not permissions(record).recalls:
             return ContextPatch(skipped="session-disabled")
-        return await self._recaller.recall(messages, sources=sources, abort=abort, suppressed=suppressed)
+        patch = await self._recaller.recall(messages, sources=sources, abort=abort, suppressed=suppressed)
+        failed = {failure.bank for failure in patch.outcome.failures}
+        if patch.cache == "miss" and not failed.issuperset(patch.retrievals):
+            self._outbox.answered()
+        return patch
 
     async def recall(self, question: Question, *, bank: str | None = None) -> RecallAnswer:
         """Recall because somebody asked, whatever the session's mode. Nothing that is found is judged.

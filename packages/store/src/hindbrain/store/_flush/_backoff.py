@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from hindbrain.store._flush._policy import FlushPolicy
 
@@ -15,6 +15,8 @@ _MOST_DOUBLINGS = 32
 class _Wait:
     failures: int
     until: float
+    asked: float
+    """Until when the server itself asked to be left alone."""
 
 
 class Backoff:
@@ -34,7 +36,13 @@ class Backoff:
         failures = self._failures(key) + 1
         longest = self._policy.base_backoff * 2.0 ** min(failures - 1, _MOST_DOUBLINGS)
         pause = min(longest, self._policy.max_backoff) * (0.5 + self._random() / 2)
-        self._waits[key] = _Wait(failures, self._clock() + max(pause, at_least or 0.0))
+        now, asked = self._clock(), at_least or 0.0
+        self._waits[key] = _Wait(failures, now + max(pause, asked), now + asked)
+
+    def answered(self, key: Hashable) -> None:
+        """It was seen to answer something else: only what it asked for itself is waited out, and failures stay counted."""
+        if (wait := self._waits.get(key)) is not None:
+            self._waits[key] = evolve(wait, until=wait.asked)
 
     def worked(self, key: Hashable) -> None:
         """It works again."""

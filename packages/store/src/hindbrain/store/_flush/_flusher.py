@@ -114,6 +114,10 @@ class Flusher:
             return FlushReport(remaining=before.waiting, busy=True)
         return self._report(tally, before, await self._counts())
 
+    def answered(self) -> None:
+        """The backend has just answered something else: what waits for it need wait no longer."""
+        self._backoff.answered(SERVER)
+
     async def _counts(self) -> QueueCounts:
         return await self._worker.run(lambda _: self._queue.counts())
 

@@ -1,0 +1,103 @@
+"""What the hosts' sessions leave on a real Hindsight server: the projection of the session, once, whatever happens."""
+
+import contextlib
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from gateway import Gateway
+from _pinned.rpc import HostFailedError
+from machine import Machine, Rpc, eventually
+from remembered import BLOCK, Hindsight, blocks, hindbrain, jobs, new_bank, projected, remember, said, turns
+from test_sessions import LISTENER
+
+Messages = list[dict[str, object]]
+
+
+def stored(hindsight: Hindsight, bank: str) -> list[Messages]:
+    """The messages of each document of a bank, sorted."""
+    found = [turns(hindsight.document(bank, each) or "") for each in hindsight.documents(bank)]
+    return sorted(found, key=str)
+
+
+def arrives(hindsight: Hindsight, bank: str, expected: list[Messages]) -> None:
+    """Wait until the bank has these documents; a server that was away may answer the hosts' last request late."""
+    with contextlib.suppress(HostFailedError):
+        eventually(lambda: stored(hindsight, bank) == expected, 45)
+    assert stored(hindsight, bank) == expected
+
+
+def waiting(machine: Machine) -> int:
+    """How many jobs wait, as the user is told."""
+    count: int = hindbrain(machine, "queue", "status", "--host", machine.host)["waiting"]
+    return count
+
+
+def test_the_document_on_the_server_is_the_projection(machine: Machine, gateway: Gateway, hindsight: Hindsight) -> None:
+    bank = new_bank()
+    remember(machine, hindsight.settings(bank, gateway.url))
+    with machine.rpc() as rpc:
+        rpc.started()
+        rpc.prompt("The pilot boat leaves at six.")
+        rpc.prompt('CALL hindsight_recall {"query": "pilot boat"}')
+        rpc.prompt("And when does it come back?")
+    (session,) = machine.sessions()
+    expected = projected(session)
+    arrives(hindsight, bank, [expected])
+    assert said(expected, "user") == [
+        "The pilot boat leaves at six.",
+        'CALL hindsight_recall {"query": "pilot boat"}',
+        "And when does it come back?",
+    ]
+    assert said(expected, "assistant")[0] == "ok: The pilot boat leaves at six."
+    assert "hindsight_recall" in json.dumps(expected)
+    assert BLOCK not in json.dumps(expected)
+    assert waiting(machine) == 0
+
+
+def test_while_the_server_is_away_turns_are_kept_and_are_sent_when_it_is_back(
+    machine: Machine, gateway: Gateway, hindsight: Hindsight, tmp_path: Path
+) -> None:
+    bank = new_bank()
+    remember(machine, hindsight.settings(bank, gateway.url))
+    heard = tmp_path / "heard.jsonl"
+    (tmp_path / "listener.ts").write_text(LISTENER % json.dumps(str(heard)))
+    with machine.rpc("-e", str(tmp_path / "listener.ts")) as rpc:
+        rpc.started()
+        gateway.down()
+        for turn in range(1, 11):
+            rpc.prompt(f"Ship number {turn} is at the quay.")
+            eventually(lambda turn=turn: len(jobs(machine)) == turn)
+        asked = [event for line in heard.read_text().splitlines() if (event := json.loads(line))["phase"] == "retrieval"]
+        assert [event["status"] for event in asked] == ["error"] * 3
+        assert hindsight.documents(bank) == []
+        gateway.up()
+        rpc.prompt("Which ships are at the quay?")
+        (session,) = machine.sessions()
+        arrives(hindsight, bank, [projected(session)])
+    assert len(said(projected(session), "user")) == 11
+    assert waiting(machine) == 0
+    assert len(gateway.about("/recall")) == 1
+
+
+def test_two_sessions_of_one_project_at_the_same_time_lose_nothing(
+    machine: Machine, gateway: Gateway, hindsight: Hindsight
+) -> None:
+    bank = new_bank()
+    remember(machine, hindsight.settings(bank, gateway.url))
+
+    def talk(rpc: Rpc, name: str) -> None:
+        for turn in range(6):
+            rpc.prompt(f"{name} says {turn}.")
+
+    with machine.rpc() as one, machine.rpc() as two, ThreadPoolExecutor(2) as pool:
+        list(pool.map(Rpc.started, (one, two)))
+        list(pool.map(talk, (one, two), ("Anna", "Bert")))
+    # One of the two sends at a time; what the other had to leave at its end waits for the next session, or a command.
+    hindbrain(machine, "queue", "flush", "--host", machine.host)
+    expected = sorted((projected(each) for each in machine.sessions()), key=str)
+    arrives(hindsight, bank, expected)
+    assert waiting(machine) == 0
+    assert [said(each, "user") for each in expected] == [
+        [f"{name} says {turn}." for turn in range(6)] for name in ("Anna", "Bert")
+    ]
