@@ -4,6 +4,7 @@ import http.client
 import select
 import socket
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
@@ -79,12 +80,13 @@ def _handler_of(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
                 self.send_error(403)
                 return
             status, headers, data = self._ask(gateway.upstream, body)
-            self.send_response_only(status)
-            for name, value in headers:
-                if name.lower() not in HOP:
-                    self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(data)
+            with suppress(BrokenPipeError):  # whoever asked has a deadline
+                self.send_response_only(status)
+                for name, value in headers:
+                    if name.lower() not in HOP:
+                        self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(data)
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _any  # noqa: N815  (the base class's names)
 

@@ -1,5 +1,6 @@
 """The real sidecar with a memory, and what it kept: on the disk, on the server, in the model's requests."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from machine import Machine
+from _pinned.rpc import HostFailedError
+from machine import Machine, eventually
 from model import text_of
 
 from hindbrain.memory import RetainConfig
@@ -19,6 +21,7 @@ from hindbrain.memory.sessions import read_session
 KEY = "HINDBRAIN_TEST_KEY"
 BLOCK = "<hindsight-memory>"
 Settings = dict[str, Any]
+Messages = list[dict[str, Any]]
 
 
 class Hindsight:
@@ -81,7 +84,7 @@ def blocks(machine: Machine, prompt: str) -> list[str]:
     return found
 
 
-def turns(document: str) -> list[dict[str, Any]]:
+def turns(document: str) -> Messages:
     """The messages of a document: one JSON array a retain, one after the other."""
     decoder, at, found = json.JSONDecoder(), 0, []
     while at < len(document):
@@ -92,14 +95,27 @@ def turns(document: str) -> list[dict[str, Any]]:
     return found
 
 
-def projected(session: Path) -> list[dict[str, Any]]:
+def stored(hindsight: Hindsight, bank: str) -> list[Messages]:
+    """The messages of each document of a bank, sorted."""
+    found = [turns(hindsight.document(bank, each) or "") for each in hindsight.documents(bank)]
+    return sorted(found, key=str)
+
+
+def arrives(hindsight: Hindsight, bank: str, expected: list[Messages]) -> None:
+    """Wait until the bank has these documents; a server that was away may answer the hosts' last request late."""
+    with contextlib.suppress(HostFailedError):
+        eventually(lambda: stored(hindsight, bank) == sorted(expected, key=str), 45)
+    assert stored(hindsight, bank) == sorted(expected, key=str)
+
+
+def projected(session: Path) -> Messages:
     """What should be retained of a session, as its file stands."""
     branch = read_session(str(session)).branch()
     content = projection(branch.path(), RetainConfig())
     return turns(content or "")
 
 
-def said(messages: list[dict[str, Any]], role: str) -> list[str]:
+def said(messages: Messages, role: str) -> list[str]:
     """The texts of messages of one role."""
     found = [message["content"] for message in messages if message["role"] == role]
     return ["".join(part.get("text", "") for part in parts) for parts in found]

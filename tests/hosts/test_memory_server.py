@@ -1,30 +1,13 @@
 """What the hosts' sessions leave on a real Hindsight server: the projection of the session, once, whatever happens."""
 
-import contextlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gateway import Gateway
-from _pinned.rpc import HostFailedError
 from machine import Machine, Rpc, eventually
-from remembered import BLOCK, Hindsight, blocks, hindbrain, jobs, new_bank, projected, remember, said, turns
+from remembered import BLOCK, Hindsight, arrives, hindbrain, jobs, new_bank, projected, remember, said
 from test_sessions import LISTENER
-
-Messages = list[dict[str, object]]
-
-
-def stored(hindsight: Hindsight, bank: str) -> list[Messages]:
-    """The messages of each document of a bank, sorted."""
-    found = [turns(hindsight.document(bank, each) or "") for each in hindsight.documents(bank)]
-    return sorted(found, key=str)
-
-
-def arrives(hindsight: Hindsight, bank: str, expected: list[Messages]) -> None:
-    """Wait until the bank has these documents; a server that was away may answer the hosts' last request late."""
-    with contextlib.suppress(HostFailedError):
-        eventually(lambda: stored(hindsight, bank) == expected, 45)
-    assert stored(hindsight, bank) == expected
 
 
 def waiting(machine: Machine) -> int:
@@ -68,7 +51,9 @@ def test_while_the_server_is_away_turns_are_kept_and_are_sent_when_it_is_back(
         for turn in range(1, 11):
             rpc.prompt(f"Ship number {turn} is at the quay.")
             eventually(lambda turn=turn: len(jobs(machine)) == turn)
-        asked = [event for line in heard.read_text().splitlines() if (event := json.loads(line))["phase"] == "retrieval"]
+        asked = [
+            event for line in heard.read_text().splitlines() if (event := json.loads(line))["phase"] == "retrieval"
+        ]
         assert [event["status"] for event in asked] == ["error"] * 3
         assert hindsight.documents(bank) == []
         gateway.up()
@@ -95,7 +80,7 @@ def test_two_sessions_of_one_project_at_the_same_time_lose_nothing(
         list(pool.map(talk, (one, two), ("Anna", "Bert")))
     # One of the two sends at a time; what the other had to leave at its end waits for the next session, or a command.
     hindbrain(machine, "queue", "flush", "--host", machine.host)
-    expected = sorted((projected(each) for each in machine.sessions()), key=str)
+    expected = sorted(map(projected, machine.sessions()), key=str)
     arrives(hindsight, bank, expected)
     assert waiting(machine) == 0
     assert [said(each, "user") for each in expected] == [
