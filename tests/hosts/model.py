@@ -37,15 +37,17 @@ class ObedientModel:
             self.requests.append(body)
             self._changed.notify_all()
         messages = body["messages"]
+        size = len(json.dumps(messages, ensure_ascii=False)) // 4
         asked = [text_of(message) for message in messages if message["role"] == "user"]
         last = next((text for text in reversed(asked) if OURS not in text), "")
         results = [text_of(message) for message in _since_user(messages) if message["role"] == "tool"]
         if last.startswith("CALL ") and not results:
             _, name, arguments = last.split(" ", 2)
-            return _chunks("", [(name, arguments)], len(self.requests))
+            return _chunks("", [(name, arguments)], len(self.requests), size)
         if "SUBTASK" in last and not results:
-            return _chunks("", [("yield", '{"data": {"verdict": "done"}}')], len(self.requests))
-        return _chunks(f"tool said: {results[-1]}" if results else f"ok: {last[:60]}", [], len(self.requests))
+            return _chunks("", [("yield", '{"data": {"verdict": "done"}}')], len(self.requests), size)
+        said = f"tool said: {results[-1]}" if results else f"ok: {last[:60]}"
+        return _chunks(said, [], len(self.requests), size)
 
     def wait(self, count: int, seconds: float = 60) -> Body:
         """Wait for the request of this number, counted from one, and return it."""
@@ -80,7 +82,7 @@ def _since_user(messages: list[Body]) -> list[Body]:
     return messages[at:]
 
 
-def _chunks(text: str, calls: list[tuple[str, str]], number: int) -> Iterator[Body]:
+def _chunks(text: str, calls: list[tuple[str, str]], number: int, size: int) -> Iterator[Body]:
     base = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 0, "model": MODEL}
 
     def chunk(delta: Body, finish: str | None = None) -> Body:
@@ -91,7 +93,7 @@ def _chunks(text: str, calls: list[tuple[str, str]], number: int) -> Iterator[Bo
         function = {"name": name, "arguments": arguments}
         yield chunk({"tool_calls": [{"index": at, "id": f"call_{number}", "type": "function", "function": function}]})
     yield chunk({}, "tool_calls" if calls else "stop")
-    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    usage = {"prompt_tokens": size, "completion_tokens": 10, "total_tokens": size + 10}
     yield {**base, "choices": [], "usage": usage}
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 from _pinned.rpc import HostFailedError
-from machine import Machine, eventually
-from model import text_of
+from hosts.machine import Machine, eventually
+from hosts.model import text_of
 
 from hindbrain.memory import RetainConfig
 from hindbrain.memory import project as projection
@@ -38,6 +38,11 @@ class Hindsight:
         """The ids of a bank's documents."""
         found = self._get(f"banks/{bank}/documents?limit=100")
         return [] if found is None else [each["id"] for each in found["items"]]
+
+    def facts(self, bank: str) -> int:
+        """How many facts a bank has."""
+        found = self._get(f"banks/{bank}/memories/list?limit=1")
+        return 0 if found is None else int(found["total"])
 
     def settings(self, bank: str, url: str | None = None, **more: Any) -> Settings:
         """What a user writes to use it: with a token, which lies in the environment."""

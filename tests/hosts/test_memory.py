@@ -1,19 +1,10 @@
 """Memory itself on the real hosts: the sidecar as it is shipped, and the embedded store."""
 
-import json
-import sys
 from pathlib import Path
 
 from hosts.machine import Machine
 from hosts.model import text_of
-
-
-def remember(machine: Machine) -> None:
-    """Install the real sidecar, with a memory on this machine's disk."""
-    machine.install_command([sys.executable, "-I", "-m", f"hindbrain.{machine.host}"])
-    settings = {"backend": "local", "dataDir": str(machine.root / "data")}
-    (machine.installed.parents[1] / "hindbrain.json").write_text(json.dumps(settings), "utf-8")
-    (machine.project / ".git").mkdir(exist_ok=True)
+from hosts.remembered import remember
 
 
 def queue(machine: Machine) -> Path:

@@ -1,9 +1,9 @@
 """Esc while a recall takes its time: the turn ends at once, and nothing of the recall stays."""
 
 import pytest
-from gateway import Gateway
-from machine import Machine, eventually
-from remembered import Hindsight, new_bank, remember, sidecars
+from hosts.gateway import Gateway
+from hosts.machine import Machine, eventually
+from hosts.remembered import Hindsight, new_bank, remember, sidecars
 
 RECALL = "/memories/recall"
 # Longer than the waits here: what ends the recall is the abort.

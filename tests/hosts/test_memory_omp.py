@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from gateway import Gateway
-from machine import Machine
-from remembered import BLOCK, Hindsight, arrives, blocks, new_bank, projected, remember, said, state
+from hosts.gateway import Gateway
+from hosts.machine import Machine, eventually
+from hosts.remembered import BLOCK, Hindsight, arrives, blocks, new_bank, projected, remember, said, state
 
 pytestmark = pytest.mark.host("omp")
 
@@ -31,11 +31,12 @@ def test_subagents_neither_lose_nor_repeat(machine: Machine, gateway: Gateway, h
 @pytest.mark.req("S0-scopes-031")
 def test_what_omp_retained_for_the_user_omp_recalls(machine: Machine, gateway: Gateway, hindsight: Hindsight) -> None:
     settings = hindsight.settings(new_bank(), gateway.url)
-    settings["banks"]["user"] = {"bankId": new_bank()}
+    settings["banks"]["user"] = {"bankId": (person := new_bank())}
     remember(machine, settings)
     with machine.rpc() as rpc:
         rpc.started()
         rpc.prompt('CALL hindsight_retain_user {"content": "The user sails a yawl called Merle."}')
+    eventually(lambda: hindsight.facts(person))
     (machine.home / "elsewhere" / ".git").mkdir(parents=True)
     machine.project = machine.home / "elsewhere"
     with machine.rpc() as rpc:

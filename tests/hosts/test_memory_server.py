@@ -2,12 +2,19 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-from gateway import Gateway
-from machine import Machine, Rpc, eventually
-from remembered import BLOCK, Hindsight, arrives, hindbrain, jobs, new_bank, projected, remember, said
-from test_sessions import LISTENER
+import pytest
+from hosts.gateway import Gateway
+from hosts.machine import Machine, Rpc, eventually
+from hosts.remembered import BLOCK, Hindsight, arrives, blocks, hindbrain, jobs, new_bank, projected, remember, said
+from hosts.test_sessions import LISTENER
+
+
+def kept(machine: Machine, count: int) -> bool:
+    """Whether so many turns stand on the disk."""
+    return len(jobs(machine)) == count
 
 
 def waiting(machine: Machine) -> int:
@@ -38,6 +45,26 @@ def test_the_document_on_the_server_is_the_projection(machine: Machine, gateway:
     assert waiting(machine) == 0
 
 
+@pytest.mark.req("S0-recall-001", "S0-recall-006", "S0-recall-008")
+def test_a_prompt_asks_the_server_once_before_the_model_is_asked(
+    machine: Machine, gateway: Gateway, hindsight: Hindsight
+) -> None:
+    bank = new_bank()
+    remember(machine, hindsight.settings(bank, gateway.url))
+    with machine.rpc() as rpc:
+        rpc.started()
+        rpc.prompt("The pilot boat leaves at six.")
+        eventually(lambda: hindsight.facts(bank))
+        before = len(gateway.about("/recall"))
+        rpc.request("new_session")
+        rpc.prompt("When does the pilot boat leave?")
+    assert len(gateway.about("/recall")) == before + 1
+    (block,) = blocks(machine, "When does the pilot boat leave?")
+    assert block.count(BLOCK) == 1
+    assert "six" in block
+    assert not [each for each in machine.sessions() if "hindsight-memory" in each.read_text("utf-8")]
+
+
 def test_while_the_server_is_away_turns_are_kept_and_are_sent_when_it_is_back(
     machine: Machine, gateway: Gateway, hindsight: Hindsight, tmp_path: Path
 ) -> None:
@@ -50,7 +77,7 @@ def test_while_the_server_is_away_turns_are_kept_and_are_sent_when_it_is_back(
         gateway.down()
         for turn in range(1, 11):
             rpc.prompt(f"Ship number {turn} is at the quay.")
-            eventually(lambda turn=turn: len(jobs(machine)) == turn)
+            eventually(partial(kept, machine, turn))
         asked = [
             event for line in heard.read_text().splitlines() if (event := json.loads(line))["phase"] == "retrieval"
         ]

@@ -2,9 +2,9 @@
 
 import json
 
-from gateway import Gateway
-from machine import Machine
-from remembered import Hindsight, hindbrain, new_bank, remember
+from hosts.gateway import Gateway
+from hosts.machine import Machine
+from hosts.remembered import Hindsight, hindbrain, new_bank, remember
 
 
 def test_a_project_file_leads_memory_nowhere_before_it_is_trusted(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from hosts.machine import Machine
-from hosts.test_memory import remember
+from hosts.remembered import remember
 
 TOOLS = {
     "hindsight_recall",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hosts.machine import Machine, Rpc, eventually, is_alive
 from hosts.model import text_of
-from hosts.test_memory import remember
+from hosts.remembered import remember
 
 BLOCK = "<hindsight-memory>"
 LISTENER = """
