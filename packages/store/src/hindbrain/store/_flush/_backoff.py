@@ -40,7 +40,7 @@ class Backoff:
         self._waits[key] = _Wait(failures, now + max(pause, asked), now + asked)
 
     def answered(self, key: Hashable) -> None:
-        """It was seen to answer something else: only what it asked for itself is waited out, and failures stay counted."""
+        """It was seen to answer something else: only what it asked for is waited out; failures stay counted."""
         if (wait := self._waits.get(key)) is not None:
             self._waits[key] = evolve(wait, until=wait.asked)
 
