@@ -388,7 +388,7 @@ def test_doctor_finds_the_database_that_cannot_be_read_and_leaves_it(run: Run, t
 def test_version_names_every_dist(run: Run) -> None:
     lines = run("--version").stdout.splitlines()
     assert [line.split()[0] for line in lines] == [
-        f"hindbrain-{name}" for name in ("contracts", "client", "store", "memory", "generic")
+        f"hindbrain-{name}" for name in ("contracts", "client", "store", "memory", "observe", "generic")
     ]
 
 

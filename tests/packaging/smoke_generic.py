@@ -19,7 +19,7 @@ def run(*arguments: str | Path, home: str = "") -> str:
 
 
 assert run("--version").split()[::2] == [
-    f"hindbrain-{name}" for name in ("contracts", "client", "store", "memory", "generic")
+    f"hindbrain-{name}" for name in ("contracts", "client", "store", "memory", "observe", "generic")
 ]
 with tempfile.TemporaryDirectory() as folder:
     question = "which retry policy did we choose, and why?"

@@ -44,6 +44,7 @@ from hindbrain.observe._select import Selection, select
 from hindbrain.observe._status import Layer, Status, status, status_lines
 from hindbrain.observe._timeline import timeline
 from hindbrain.observe._tokens import entry_tokens, is_source, tokens
+from hindbrain.observe._view import View, view
 
 __all__ = [
     "Append",
@@ -89,6 +90,7 @@ __all__ = [
     "Tier",
     "UnknownEntryError",
     "Unobserved",
+    "View",
     "append_of",
     "chunk_cap",
     "clocks",
@@ -132,5 +134,6 @@ __all__ = [
     "timeline",
     "tokens",
     "unobserved_before",
+    "view",
     "visible",
 ]

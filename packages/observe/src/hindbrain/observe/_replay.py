@@ -47,7 +47,8 @@ class ReplayedCompaction:
 class Replayed:
     """What a replay gave. ``summary`` is the memory at the end of the session, everything observed.
 
-    ``index`` is the branch with the ledger that was made. ``decisions`` are the observations of kind decision in force,
+    The summary is empty where there is no memory or no room. ``index`` is the branch with the ledger that was made.
+    ``decisions`` are the observations of kind decision in force,
     and how many of them the summary shows.
     """
 
@@ -68,6 +69,7 @@ class _Sitting:
     observer: Observer
     config: ObserveConfig
     window: int | None
+    keep: int
     index: LedgerIndex = field(factory=LedgerIndex)
     compactions: list[ReplayedCompaction] = field(factory=list)
     runs: int = 0
@@ -94,7 +96,7 @@ class _Sitting:
     def settled(self) -> None:
         if not compact_due(self.index, self.config, self.window):
             return
-        cut = cut_place(self.index, KEEP)
+        cut = cut_place(self.index, self.keep)
         if cut is None:
             return
         first_kept, at = self.index.entries[cut].id, self.index.entries[-1].id
@@ -137,6 +139,7 @@ def replay(
     config: ObserveConfig,
     *,
     window: int | None = None,
+    keep: int = KEEP,
     progress: Progress = lambda _done, _all: None,
 ) -> Replayed:
     """Live through a branch: observe when it is due, compact when the agent rests and it is due, and look at the end.
@@ -149,9 +152,10 @@ def replay(
         observer: what looks at each chunk.
         config: the settings.
         window: the model's window, None where it is unknown.
+        keep: the tokens of the tail that the host retains at a compaction.
         progress: told how many entries are done, of how many.
     """
-    sitting = _Sitting(observer=observer, config=config, window=window)
+    sitting = _Sitting(observer=observer, config=config, window=window, keep=keep)
     told = [entry for entry in entries if is_source(entry)]
     for place, entry in enumerate(told):
         sitting.index.feed([entry])
@@ -174,8 +178,9 @@ def _report(sitting: _Sitting) -> Replayed:
     index, config = sitting.index, sitting.config
     projection = full(index)
     budget = render_budget(config, sitting.moment)
-    chosen = select(projection, room=budget.render - frame_tokens(), target=config.pool_target)
-    summary = "" if projection.empty else render(chosen.observations, chosen.reflections)
+    room = budget.render - frame_tokens()
+    chosen = select(projection, room=room, target=config.pool_target)
+    summary = "" if projection.empty or room < 0 else render(chosen.observations, chosen.reflections)
     shown = {each.id for each in chosen.observations}
     decided = [each.id for each in projection.observations if each.kind is Kind.DECISION]
     return Replayed(

@@ -12,6 +12,7 @@ from hindbrain.generic._cli._common import EPILOG, Place, as_text, common, optio
 from hindbrain.generic._cli._governance_group import mode, opt_out, tag
 from hindbrain.generic._cli._import_command import import_
 from hindbrain.generic._cli._install_group import hosts, install, uninstall
+from hindbrain.generic._cli._observe_group import observe
 from hindbrain.generic._cli._queue_group import of_host, queue
 from hindbrain.generic._cli._recall_group import last_recall, suppress, why
 from hindbrain.generic._cli._settings_group import config, trust, untrust
@@ -159,6 +160,6 @@ def doctor(online: bool, start: bool, host: str, state_dir: str | None, **kwargs
 
 for command in (config, trust, untrust, queue, import_, mode, opt_out, tag, install, uninstall, hosts):
     main.add_command(command)
-for command in (last_recall, suppress, why):
+for command in (last_recall, suppress, why, observe):
     main.add_command(command)
 main.add_command(forget, "delete")

@@ -14,7 +14,7 @@ from hindbrain.generic._doctor import Finding, examine
 from hindbrain.generic._doctor._finding import ok, problem
 from hindbrain.generic._envelope import Envelope, Exit
 
-DISTS = ("hindbrain-contracts", "hindbrain-client", "hindbrain-store", "hindbrain-memory", "hindbrain-generic")
+DISTS = tuple(f"hindbrain-{room}" for room in ("contracts", "client", "store", "memory", "observe", "generic"))
 
 
 def versions() -> dict[str, str]:
