@@ -2,7 +2,7 @@
 
 ``CALL name {arguments}`` makes one tool call and repeats its result; a text with ``SUBTASK`` is a subagent's, which
 gives its result back at once; anything else is answered with ``ok: `` and the text. Every request is kept in
-``requests``.
+``requests``. After ``hold`` a request waits, so that a test can do something in the middle of a turn.
 """
 
 import json
@@ -23,6 +23,7 @@ class ObedientModel:
     def __init__(self) -> None:
         self.requests: list[Body] = []
         self._changed = threading.Condition()
+        self._held_at = 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
 
@@ -36,6 +37,7 @@ class ObedientModel:
         with self._changed:
             self.requests.append(body)
             self._changed.notify_all()
+            self._changed.wait_for(lambda: len(self.requests) != self._held_at, 60)
         messages = body["messages"]
         size = len(json.dumps(messages, ensure_ascii=False)) // 4
         asked = [text_of(message) for message in messages if message["role"] == "user"]
@@ -54,6 +56,20 @@ class ObedientModel:
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.requests) >= count, seconds), f"no request number {count}"
         return self.requests[count - 1]
+
+    def hold(self, nth: int) -> None:
+        """Let the nth request from now on wait until `release`."""
+        self._held_at = len(self.requests) + nth
+
+    def held(self) -> None:
+        """Wait until that request is there."""
+        self.wait(self._held_at)
+
+    def release(self) -> None:
+        """Let it go on."""
+        with self._changed:
+            self._held_at = 0
+            self._changed.notify_all()
 
     def about(self, text: str) -> list[Body]:
         """The requests that show this text."""

@@ -13,7 +13,7 @@ from hindbrain.memory import MemoryConfig, Project
 
 @frozen(kw_only=True)
 class Case:
-    """Settings, host and project. ``project`` is None where the present directory is none.
+    """Settings, host and project. ``project`` is None where the directory ``cwd`` is none.
 
     ``places`` None leaves out where the settings lie. ``state_dir`` names the state folder in place of the project's.
     """
@@ -24,6 +24,7 @@ class Case:
     project: Project | None = None
     places: Places | None = None
     state_dir: Path | None = None
+    cwd: str = ""
 
     @property
     def tag(self) -> str:

@@ -31,6 +31,7 @@ async def examine(
     places: Places | None = None,
     host: str = "generic",
     state_dir: Path | None = None,
+    cwd: str | None = None,
 ) -> list[Finding]:
     """Run every check; one that raises becomes a problem of its own and stops no other. Nothing is changed or made.
 
@@ -40,11 +41,14 @@ async def examine(
         places: where the settings lie, for what is said of their files.
         host: generic, pi or omp: whose tags and state folder are meant.
         state_dir: the state folder itself, in place of the project's.
+        cwd: the directory whose project is meant; None is the present one.
     """
-    case = Case(settings=settings, config=memory_config(settings), host=host, places=places, state_dir=state_dir)
+    here = cwd or str(Path.cwd())
+    config = memory_config(settings)
+    case = Case(settings=settings, config=config, host=host, places=places, state_dir=state_dir, cwd=here)
     findings = [*await _guarded("settings", _in_thread(settings_findings), case)]
     try:
-        case = evolve(case, project=await find_project(str(Path.cwd()), settings))
+        case = evolve(case, project=await find_project(here, settings))
     except (NoProjectError, OSError) as error:
         findings.append(_failure("project", error))
     checks: dict[str, Check] = {"project": _in_thread(identity), "state": _in_thread(state)}

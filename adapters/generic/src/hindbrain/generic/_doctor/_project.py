@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from hindbrain.contracts import TagAnd, TagGroup, TagLeaf, TagNot, TagOr
@@ -34,7 +33,7 @@ def identity(case: Case) -> Iterator[Finding]:
     if project is None:
         return
     text = f"{project.id} ({_HOW[project.how]}), root {project.root}"
-    data = {"id": project.id, "how": project.how, "root": project.root, "cwd": str(Path.cwd()), "host": case.host}
+    data = {"id": project.id, "how": project.how, "root": project.root, "cwd": case.cwd, "host": case.host}
     yield ok("project", text, **data, repo_key=project.repo_key)
     yield from _banks(case, project)
     yield from _scopes(case, project)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from hindbrain.generic._patch import ContextPatch
 from hindbrain.generic._settled import SettledTurn
 
-_AWAY = {"recall-failed", "backing-off"}
-
 
 def found(patch: ContextPatch) -> str | None:
     """After a recall."""
-    if patch.skipped in _AWAY:
-        return "offline"
-    if patch.skipped == "error":
-        return "failed"
+    if patch.skipped in {"recall-failed", "error", "backing-off"}:
+        away = patch.skipped == "backing-off" or any(each.outage for each in patch.outcome.failures)
+        return "offline" if away else "failed"
     items = len(patch.outcome.block.items)
     return f"recalled {items}" if patch.text and items else None
 

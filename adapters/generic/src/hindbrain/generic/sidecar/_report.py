@@ -7,6 +7,7 @@ from attrs import frozen
 from hindbrain.contracts import JsonValue
 from hindbrain.generic._disk_outbox import DiskOutbox
 from hindbrain.generic._session import Session
+from hindbrain.generic._status import MemoryStatus
 from hindbrain.store import DurableQueue, HostState, QueueCounts, RetainOutcome, RetainReceipt, SessionRecord
 
 
@@ -54,12 +55,11 @@ class Report:
 
     def receipt_lines(self) -> list[str]:
         """What the newest retains came to, in sums."""
-        lines = [f"receipts  {len(self.receipts)} documents"]
+        lines = [f"receipts  {_counted(len(self.receipts), 'document')}"]
         if self.totals is not None:
-            known = {"items": self.totals.items, "operations": self.totals.operations, "tokens": self.totals.tokens}
-            lines.append(
-                "came to   " + ", ".join(f"{value} {name}" for name, value in known.items() if value is not None)
-            )
+            known = {"item": self.totals.items, "operation": self.totals.operations, "token": self.totals.tokens}
+            sums = ", ".join(_counted(value, name) for name, value in known.items() if value is not None)
+            lines.append(f"came to   {sums}")
         return lines
 
     def counts(self) -> dict[str, JsonValue]:
@@ -85,7 +85,7 @@ async def report(session: Session) -> Report:
         bank=session.bank,
         reads=session.banks,
         record=await session.governance.record(),
-        recall=str(session.status),
+        recall=_recalled(session),
         queue=None if state is None else await state.ask(DurableQueue.counts),
         receipts=() if state is None else await _receipts(state),
         totals=None if state is None else await state.run(state.receipts.totals),
@@ -95,6 +95,26 @@ async def report(session: Session) -> Report:
 def state_of(session: Session) -> HostState | None:
     """The session's state folder; None where its turns wait in this process alone."""
     return session.outbox.state if isinstance(session.outbox, DiskOutbox) else None
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
+
+
+def _recalled(session: Session) -> str:
+    """What the last recall came to."""
+    patch = session.last_patch
+    if patch is not None and session.status is MemoryStatus.RECALLED:
+        return f"{len(patch.outcome.block.items)} shown with the last prompt"
+    return _CAME_TO.get(session.status, "under way")
+
+
+_CAME_TO = {
+    MemoryStatus.IDLE: "nothing asked yet",
+    MemoryStatus.EMPTY: "nothing found for the last prompt",
+    MemoryStatus.FAILED: "the last one failed",
+    MemoryStatus.WAITING: "waits, as the server did not answer",
+}
 
 
 async def _receipts(state: HostState) -> tuple[RetainReceipt, ...]:

@@ -106,8 +106,8 @@ class Sitting:
         session = await self.session()
         if session is None or self.settings is None:
             return ["Memory is off in this session."]
-        found = await examine(self.settings, online=False)
-        return [f"{each.level:8s} {each.check}: {each.text} {each.advice}".rstrip() for each in found]
+        found = await examine(self.settings, online=False, host=self._name, cwd=self.opened.cwd)
+        return [f"{each.level:8s}  {each.check}: {each.text} {each.advice}".rstrip() for each in found]
 
     def _at(self, file: str | None, leaf: str | None) -> None:
         self.host.file, self.host.leaf = file, leaf

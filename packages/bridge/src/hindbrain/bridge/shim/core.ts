@@ -451,6 +451,11 @@ class Sidecar {
     }
   }
 
+  /** Let the next start not wait for its time; the limit of starts stays. */
+  hurry(): void {
+    this.#goneAt = Math.min(this.#goneAt, Date.now() - BACKOFF * 2 ** RESTARTS);
+  }
+
   #refuse(said: string): void {
     this.#refused = true;
     const again = `Run "hindbrain install ${String(this.#greeting["host"])}" again.`;
@@ -460,7 +465,8 @@ class Sidecar {
   #mustWait(): boolean {
     const since = Date.now() - this.#goneAt;
     if (since >= QUIET) this.#failures = 0;
-    return this.#failures >= RESTARTS || (this.#failures > 0 && since < BACKOFF * 2 ** this.#failures);
+    // The first time there is no wait: what one crash has cut off is taken up at once.
+    return this.#failures >= RESTARTS || (this.#failures > 1 && since < BACKOFF * 2 ** this.#failures);
   }
 
   #failed(why: string): void {
@@ -608,7 +614,12 @@ export class Shim<C extends Context> {
   async settled(ctx: C, last?: object): Promise<void> {
     const outcome = last ? outcomeOf(last) : (this.#unsettled ?? "completed");
     this.#unsettled = undefined;
-    if (this.#has(ctx)) await this.#side.ask("session/settled", { ...this.#place(ctx), outcome }, DEADLINE.settled);
+    if (!this.#has(ctx)) return;
+    const tell = (): Promise<Answer> => this.#side.ask("session/settled", { ...this.#place(ctx), outcome }, DEADLINE.settled);
+    let { error } = await tell();
+    // One that ended under it may have kept the turn or not. To say it again is safe: what is kept is known.
+    if (error && !this.#side.runs) ({ error } = await tell());
+    if (error) this.#unsettled = outcome;
   }
 
   /** The session ends. Where the host is about to begin another one in this process, the sidecar is kept for it. */
@@ -625,8 +636,10 @@ export class Shim<C extends Context> {
     const ctx = this.#ctx;
     if (session === undefined || !ctx) return;
     const isMine = shared().owners.get(session) === this;
-    if (this.#unsettled && isMine) this.settled(ctx).catch(() => undefined);
-    await this.#side.drain(ms / 2);
+    // A turn that a dead sidecar did not take is told to a new one now: there is no later.
+    if (this.#unsettled && isMine) this.#side.hurry();
+    const last = this.#unsettled && isMine ? this.settled(ctx) : undefined;
+    await within(Promise.all([last, this.#side.drain(ms / 2)]), ms * 0.8);
     if (this.#side.runs && isMine) await this.#side.ask("session/close", { session, reason }, Math.min(DEADLINE.close, ms / 2));
     this.#session = undefined;
     if (!isMine) return;
@@ -824,8 +837,9 @@ async function view(ctx: Context, page: Page, signal: AbortSignal): Promise<Choi
   return chosen ?? nothing;
 }
 
-const LINES = 40;
-const ITEMS = 12;
+/** How many lines, and how many items, are shown at once; the rest is reached by moving. */
+const LINES = 18;
+const ITEMS = 10;
 const ARROWS: Record<string, string> = { A: "up", B: "down", H: "home", F: "end" };
 const CODES: Record<string, string> = { 13: "enter", 27: "escape" };
 
@@ -840,13 +854,17 @@ function keyOf(data: string): string {
   return [...data].length === 1 && data >= " " ? data : "";
 }
 
+/** A text without what would move the cursor or change a colour: a space in its place. */
+function plain(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, "").replace(/[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069]/g, " ");
+}
+
 /** A line that takes at most `width` cells. Where a cell count is in doubt it is taken as two: hosts refuse long lines. */
 export function fit(text: string, width: number): string {
-  // eslint-disable-next-line no-control-regex
-  const plain = text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, "").replace(/[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069]/g, " ");
   let cells = 0;
   let kept = "";
-  for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(plain)) {
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(plain(text))) {
     const code = segment.codePointAt(0) ?? 0;
     const size = segment.length === 1 && code < 0x300 ? 1 : 2;
     if (cells + size > width) return kept;
@@ -856,34 +874,60 @@ export function fit(text: string, width: number): string {
   return kept;
 }
 
+/** The lines a text takes at this width, cut between words where there are any. What follows stands below its own start. */
+export function wrap(text: string, width: number): string[] {
+  const label = /^ *\S+ {2,}/.exec(text)?.[0].length ?? 0;
+  const inset = label <= width / 3 ? label : 0;
+  const lines: string[] = [];
+  for (let rest = plain(text).trimEnd(); ; ) {
+    const indent = lines.length === 0 ? 0 : inset;
+    const head = fit(rest, width - indent);
+    const isAll = head.length === rest.length || head === "";
+    const space = rest[head.length] === " " ? head.length : head.lastIndexOf(" ");
+    const cut = isAll || space < (lines.length === 0 ? inset : 0) + 1 ? head.length : space;
+    lines.push(" ".repeat(indent) + head.slice(0, cut).trimEnd());
+    rest = rest.slice(cut).trimStart();
+    if (isAll || rest === "") return lines;
+  }
+}
+
 /** A title, some lines, items to choose from, and the keys that do something: Enter and each of `keys` end the view. */
 export function listView(page: Page, screen: Screen, done: (choice: Choice) => void, signal?: AbortSignal): View {
   const { items, keys } = page;
   let at = 0;
+  let top = 0;
+  let height = 0;
   const index = (): number | null => (items.length > 0 ? at : null);
-  const move = (to: number): void => {
-    at = Math.max(0, Math.min(items.length - 1, to));
+  const move = (by: number): void => {
+    if (items.length > 0) at = Math.max(0, Math.min(items.length - 1, at + by));
+    else top = Math.max(0, Math.min(height - LINES, top + by));
     screen.requestRender();
   };
   signal?.addEventListener("abort", () => done({ key: null, index: null }), { once: true });
   return {
     render(width) {
+      const lines = page.lines.flatMap((line) => wrap(line, width));
+      height = lines.length;
+      top = Math.max(0, Math.min(height - LINES, top));
       const first = Math.max(0, Math.min(at - Math.floor(ITEMS / 2), items.length - ITEMS));
       const shown = items.slice(first, first + ITEMS).map((item, row) => `${first + row === at ? ">" : " "} ${item}`);
       const count = items.length > ITEMS ? [`  ${at + 1} of ${items.length}`] : [];
-      const help = [...Object.entries(keys).map(([key, word]) => `${key} ${word}`), "esc close"].join("   ");
-      return [page.title, "", ...page.lines.slice(0, LINES), ...(items.length > 0 ? ["", ...shown, ...count] : []), "", help]
-        .map((line) => fit(line, width));
+      const more = height > LINES ? [`  lines ${top + 1} to ${Math.min(height, top + LINES)} of ${height}`] : [];
+      const help = [...Object.entries(keys).map(([key, word]) => `${key} ${word}`),
+        ...(items.length > 0 ? ["enter open"] : []), "esc close"].join("   ");
+      const rule = "\u2500".repeat(Math.max(0, width));
+      return [rule, fit(page.title, width), "", ...lines.slice(top, top + LINES), ...more,
+        ...(items.length > 0 ? ["", ...shown, ...count] : []).map((line) => fit(line, width)), "", ...wrap(help, width), rule];
     },
     handleInput(data) {
       const key = keyOf(data);
       if (key === "escape") done({ key: null, index: null });
       else if (Object.hasOwn(keys, key)) done({ key, index: index() });
       else if (key === "enter" && items.length > 0) done({ key, index: at });
-      else if (key === "up" || key === "k") move(at - 1);
-      else if (key === "down" || key === "j") move(at + 1);
-      else if (key === "home") move(0);
-      else if (key === "end") move(items.length - 1);
+      else if (key === "up" || key === "k") move(-1);
+      else if (key === "down" || key === "j") move(1);
+      else if (key === "home") move(-Infinity);
+      else if (key === "end") move(Infinity);
     },
     invalidate() { /* nothing is cached */ },
   };
