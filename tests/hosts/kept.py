@@ -6,8 +6,8 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from machine import Machine
-from test_memory import queue
+from hosts.machine import Machine
+from hosts.test_memory import queue
 
 
 def kept(machine: Machine) -> Counter[str]:

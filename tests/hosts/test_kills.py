@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from kept import jobs, said, twice_or_never
-from machine import Machine, Rpc, eventually
-from test_memory import remember
+from hosts.kept import jobs, said, twice_or_never
+from hosts.machine import Machine, Rpc, eventually
+from hosts.test_memory import remember
 
 KILLED = Path(__file__).with_name("killed_sidecar.py")
 TOOL = "CALL hindsight_status {}"
