@@ -43,8 +43,8 @@ async def test_what_one_session_retained_another_recalls(app: Application, do: D
     user = place.say("Where does the deploy key of the harbour live?")
     patch = await do("session/context", **place.now(session="s2", user=user))
     assert "vault" in patch["append"]
-    assert host.footers()[:3] == ["recalling", None, "queued"]
-    assert host.footers()[-2:] == ["recalling", "recalled 2"]
+    assert host.footers()[:3] == ["memory: recalling", None, "memory: queued"]
+    assert host.footers()[-2:] == ["memory: recalling", "memory: recalled 2"]
     await app.close()
 
 

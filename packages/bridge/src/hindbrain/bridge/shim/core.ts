@@ -5,7 +5,7 @@
 // turn goes on. No function that a host calls throws. The protocol is described in docs/protocol.md.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync } from "node:fs";
+import { readFileSync, realpathSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -688,7 +688,8 @@ export class Shim<C extends Context> {
     const { text, level } = (error ? { text: `/${name}: ${error.message}`, level: "error" } : (result ?? {})) as Fields;
     if (typeof text !== "string" || text === "") return;
     if (ctx.hasUI) ctx.ui.notify(text, level === "warning" || level === "error" ? level : "info");
-    else if (ctx.mode === "print") console.log(text);
+    // Not by console.log: in print mode pi keeps that away from stdout.
+    else if (ctx.mode === "print") writeSync(1, `${text}\n`);
   }
 
   async #complete(name: string, prefix: string): Promise<Completion[] | null> {
@@ -912,7 +913,7 @@ export function listView(page: Page, screen: Screen, done: (choice: Choice) => v
       const first = Math.max(0, Math.min(at - Math.floor(ITEMS / 2), items.length - ITEMS));
       const shown = items.slice(first, first + ITEMS).map((item, row) => `${first + row === at ? ">" : " "} ${item}`);
       const count = items.length > ITEMS ? [`  ${at + 1} of ${items.length}`] : [];
-      const more = height > LINES ? [`  lines ${top + 1} to ${Math.min(height, top + LINES)} of ${height}`] : [];
+      const more = height > LINES ? [`  lines ${top + 1} to ${Math.min(height, top + LINES)} of ${height}; up and down show the others`] : [];
       const help = [...Object.entries(keys).map(([key, word]) => `${key} ${word}`),
         ...(items.length > 0 ? ["enter open"] : []), "esc close"].join("   ");
       const rule = "\u2500".repeat(Math.max(0, width));
