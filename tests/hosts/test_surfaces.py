@@ -108,7 +108,7 @@ def test_in_a_terminal_arguments_are_completed_and_the_list_takes_keys(machine: 
         ready(tui, machine)
         open_list(tui)
         assert any(call["prefix"] == "vi" for call in machine.calls("command/complete"))
-        screen = tui.wait("f flush   esc close")
+        screen = tui.wait("f flush   enter open   esc close")
         assert "Echo" in screen
         assert "> first 日本語" in screen
         tui.press("Down")

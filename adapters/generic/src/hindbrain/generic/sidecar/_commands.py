@@ -32,7 +32,7 @@ async def run_command(name: str, sitting: Sitting, args: str) -> Told:
     try:
         return await command(sitting, session, args.strip())
     except HindbrainError as error:
-        return Told(text=f"{error} {error.next_step or ''}".rstrip(), level="error")
+        return Told(text=str(error), level="error")
 
 
 def completions(name: str, prefix: str) -> list[str]:

@@ -138,7 +138,7 @@ class Sitting:
             _settle(ready)
         except HindbrainError as error:
             _settle(ready)
-            await self._tell(f"Memory is off in this session: {error} {error.next_step or ''}".rstrip())
+            await self._tell(f"Memory is off in this session: {error}")
         except Exception as error:  # noqa: BLE001  (the border to the host: a broken memory breaks no session)
             _settle(ready)
             await self._tell(f"Memory is off in this session ({type(error).__name__}). See `hindbrain doctor`.")

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from attrs import field, frozen
 
-from hindbrain.contracts import Fact, HindbrainError, JsonValue, MinScores, neutralise
+from hindbrain.contracts import Fact, FactType, HindbrainError, JsonValue, MinScores, neutralise
 from hindbrain.generic._explicit import ExplicitRetain
 from hindbrain.generic._session import Session
 from hindbrain.generic.sidecar._host import PeerHost
@@ -46,13 +46,16 @@ async def call_tool(
     try:
         return await tool(session, host, arguments, ui)
     except HindbrainError as error:
-        return Said(text=f"{error} {error.next_step or ''}".rstrip(), is_error=True, details={"code": error.code})
+        return Said(text=str(error), is_error=True, details={"code": error.code})
 
 
 async def _recall(session: Session, _host: PeerHost, arguments: Mapping[str, JsonValue], _ui: bool) -> Said:
+    groups = tag_groups(arguments.get("tagGroups"))
     question = Question(
         text=_text(arguments, "query"),
-        tag_groups=tag_groups(arguments.get("tagGroups")),
+        # An observation bears the tags of its scope, not those of what it was made from: by these, facts are found.
+        types=(FactType.WORLD, FactType.EXPERIENCE) if groups else None,
+        tag_groups=groups,
         min_scores=_floors(arguments.get("minScores")),
     )
     answer = await session.recall(question)
