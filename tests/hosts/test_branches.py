@@ -1,10 +1,13 @@
-"""A session that is forked, walked back in, left and taken up again: what is new is kept, and what was there is not again."""
+"""A session is forked, walked back in, left and taken up again: what is new is kept, what was there is not again."""
 
 from pathlib import Path
 
+import pytest
 from hosts.kept import entries, jobs, kept, twice_or_never
 from hosts.machine import Machine, Rpc, eventually
 from hosts.test_memory import remember
+
+pytestmark = pytest.mark.timeout(180)
 
 WALK = """
 import { writeFileSync } from "node:fs";

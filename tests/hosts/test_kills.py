@@ -8,6 +8,8 @@ from hosts.kept import jobs, said, twice_or_never
 from hosts.machine import Machine, Rpc, eventually
 from hosts.test_memory import remember
 
+pytestmark = pytest.mark.timeout(180)
+
 KILLED = Path(__file__).with_name("killed_sidecar.py")
 TOOL = "CALL hindsight_status {}"
 

@@ -13,6 +13,8 @@ from hosts.terminal import Terminal
 from hosts.test_memory import remember
 from hosts.test_surface_commands import away, back, record
 
+PAGES = ("status", "queue", "receipts", "last recall")
+pytestmark = pytest.mark.timeout(180)
 SETTINGS = ("retainStructuredChunkSize", "retainMission", "reflectMission", "observationsMission")
 
 
@@ -23,8 +25,7 @@ def test_the_hub_shows_memory_and_takes_its_keys(machine: Machine) -> None:
     screens = Screens(machine)
     away(machine)
     with machine.tui() as tui:
-        started(tui)
-        tui.say("Our releases go out on Tuesdays because of the harbour office.")
+        first(tui, "Our releases go out on Tuesdays because of the harbour office.")
         tui.wait("memory: 1 queued")
         tui.say("The office of the harbour opens at eight.")
         tui.wait("memory: 2 queued")
@@ -72,14 +73,14 @@ def test_the_last_recall_the_receipts_and_the_completions_are_shown(machine: Mac
     screens = Screens(machine)
     machine.print("Our releases go out on Tuesdays because of the harbour office.")
     with machine.tui() as tui:
-        started(tui)
-        tui.say("On which days do our releases go out?")
+        first(tui, "On which days do our releases go out?")
         tui.wait("ok: On which")
         screens.keep("footer", tui.wait("memory: retained"))
         run(tui, "/hindsight", "2 shown with the last prompt")
         for page, text in (("receipts", "pi-session:"), ("last recall", "- Our releases go out on Tuesdays")):
-            while f"> {page}" not in tui.wait("> "):
+            for item in PAGES[1 : PAGES.index(page) + 1]:
                 tui.press("Down")
+                tui.wait(f"> {item}")
             tui.press("Enter")
             screens.keep(page.replace(" ", "-"), tui.wait(text))
             leave(tui)
@@ -109,9 +110,19 @@ class Screens:
         return screen
 
 
-def started(tui: Terminal) -> None:
-    """Wait until the host takes keys: it shows how large its model's window is."""
+def first(tui: Terminal, text: str) -> None:
+    """Say the first thing: a host shows its editor some time before it takes an Enter."""
     eventually(lambda: "128k" in tui.wait("").lower(), 30)
+    tui.write(text)
+    eventually(lambda: (tui.press("Enter"), appears(tui, f"ok: {text[:20]}"))[1], 30)
+
+
+def appears(tui: Terminal, text: str) -> bool:
+    """Whether a text comes within two seconds."""
+    try:
+        return text in tui.wait(text, 2)
+    except AssertionError:
+        return False
 
 
 def run(tui: Terminal, command: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""The tools of memory on the real hosts: what a model is offered, and what each does."""
+"""The tools of memory on the real hosts: what each does for the model that calls it."""
 
 import json
 from typing import Any
@@ -8,10 +8,10 @@ from hosts.kept import jobs
 from hosts.machine import Machine, Rpc
 from hosts.test_memory import remember
 
-NAMES = {f"hindsight_{name}" for name in ("recall", "retain", "retain_user", "status", "delete_document")}
+pytestmark = pytest.mark.timeout(180)
 
 
-@pytest.mark.req("S0-scopes-034", "S0-retain-009", "S0-banks-013", "S0-banks-014")
+@pytest.mark.req("S0-banks-013")
 def test_each_tool_does_what_the_model_asks_for(machine: Machine) -> None:
     remember(machine)
     add_user_bank(machine)
@@ -30,7 +30,6 @@ def test_each_tool_does_what_the_model_asks_for(machine: Machine) -> None:
         again = call(rpc, machine, "recall", query="the depot", tagGroups=[{"tags": ["depot"]}])
         deleted = delete(rpc, machine, document, confirmed=True)
         gone = call(rpc, machine, "recall", query="the depot", tagGroups=[{"tags": ["depot"]}])
-    tools_are_plain(machine)
     assert [job["bankId"] for job in explicit(machine)][-1] == "user-a"
     assert {"depot", "hours"} <= set(explicit(machine)[0]["item"]["tags"])
     assert "closes at six" in found
@@ -76,18 +75,3 @@ def result(machine: Machine) -> str:
     results = [message for message in machine.model.requests[-1]["messages"] if message["role"] == "tool"]
     content = results[-1]["content"]
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-
-
-def tools_are_plain(machine: Machine) -> None:
-    """What the model is told of the tools: plain schemas that end, with the arguments they should have."""
-    offered = {tool["function"]["name"]: tool["function"] for tool in machine.model.requests[0]["tools"]}
-    assert set(offered) >= NAMES
-    schemas = {name: offered[name]["parameters"] for name in NAMES}
-    assert {"$ref", "$defs"}.isdisjoint(json.dumps(schemas).replace('"', " ").split())
-    recall, retain = schemas["hindsight_recall"], schemas["hindsight_retain"]
-    assert {"tagGroups", "minScores"} <= set(recall["properties"])
-    assert {"tagGroups", "minScores"}.isdisjoint(recall["required"])
-    assert ("content" in retain["required"], "tags" in retain["required"]) == (True, False)
-    assert retain["properties"]["tags"]["items"] == {"type": "string"}
-    told = offered["hindsight_retain_user"]["description"].lower()
-    assert all(word in told for word in ("preferred", "user", "preferences", "every project"))

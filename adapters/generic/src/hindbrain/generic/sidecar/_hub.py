@@ -29,14 +29,15 @@ async def hub(sitting: Sitting, session: Session) -> str:
         if key is None and index is None:
             return said or ("" if sitting.opened.mode == "tui" else "\n".join(found.lines()))
         if key is not None:
-            said = await _ACTIONS[key](sitting, session)
+            said = await _ACTIONS[key](sitting, session) or said
         elif index is not None:
             page = pages[index]
             await sitting.host.view_list(f"{_TITLE}: {page}", await _PAGES[page](session, found), [], {})
 
 
 async def send_now(sitting: Sitting, session: Session) -> str:
-    """Send what waits, and say what came of it."""
+    """Send what waits, also where that was to wait longer after an outage, and say what came of it."""
+    session.outbox.answered()
     flush = await session.send()
     sitting.host.status(f"{flush.waiting} queued" if flush.waiting else None)
     rest = f", {flush.waiting} waiting ({flush.code})" if flush.code else f", {flush.waiting} waiting"

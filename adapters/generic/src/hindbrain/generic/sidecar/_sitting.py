@@ -133,6 +133,7 @@ class Sitting:
             self.settings = await self._load(opened.cwd)
             async with live_session(self.host, self.settings, place) as session:
                 ready.set_result(session)
+                await self._warn_of_another()
                 await self._over.wait()
         except NoProjectError:
             _settle(ready)
@@ -142,6 +143,12 @@ class Sitting:
         except Exception as error:  # noqa: BLE001  (the border to the host: a broken memory breaks no session)
             _settle(ready)
             await self._tell(f"Memory is off in this session ({type(error).__name__}). See `hindbrain doctor`.")
+
+    async def _warn_of_another(self) -> None:
+        """Two memories retain everything twice and show it twice."""
+        other = await self.host.other_memory() if self.opened.kind == "main" else None
+        if other is not None:
+            await self._tell(f"The host's own memory is on, too (memory.backend: {other}). Set it to off, or this one.")
 
     async def _tell(self, text: str) -> None:
         with contextlib.suppress(Exception):  # a host that shows nothing has heard nothing
