@@ -5,6 +5,7 @@ import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from hosts.machine import Machine
 from hosts.test_memory import queue
@@ -35,7 +36,7 @@ def twice_or_never(machine: Machine) -> dict[str, int]:
     return {text: found[text] for text in sorted(said(machine)) if found[text] != 1}
 
 
-def jobs(machine: Machine) -> list[dict[str, object]]:
+def jobs(machine: Machine) -> list[dict[str, Any]]:
     """The jobs that stand in the project's queue, sent or not, oldest first."""
     file = queue(machine)
     return [json.loads(line) for line in file.read_text("utf-8").splitlines() if line] if file.exists() else []

@@ -71,5 +71,5 @@ def messages(session: Path, role: str) -> list[str]:
 
 def last(machine: Machine) -> list[str]:
     """The user's sentences in the job that was made last."""
-    content = str(jobs(machine)[-1]["item"]["content"])  # type: ignore[index]
+    content = str(jobs(machine)[-1]["item"]["content"])
     return [line for line in content.split('"') if line.startswith("The ")]

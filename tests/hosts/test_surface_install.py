@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from _pinned.shim import CORE, index_of
 from hosts.machine import SECONDS, Machine
-from hosts.test_memory import queue, remember, shown
+from hosts.test_memory import queue, shown
 
 pytestmark = pytest.mark.timeout(180)
 VENV = Path(sys.prefix)
@@ -50,7 +50,8 @@ def test_memory_is_installed_used_broken_and_taken_away_by_commands(machine: Mac
 
 @pytest.mark.host("omp")
 def test_the_hosts_own_memory_is_warned_of_when_it_is_on(machine: Machine) -> None:
-    remember(machine)
+    settings_only(machine)
+    hindbrain(machine, "install", "omp")
     config = machine.installed.parents[1] / "config.yml"
     lines = [f"{key}: {json.dumps(value)}" for key, value in json.loads(config.read_text("utf-8")).items()]
     config.write_text("\n".join([*lines, "memory:", "  backend: local", ""]), "utf-8")

@@ -20,16 +20,17 @@ const { listView } = await import(process.argv[1]);
 const [page, keys, widths] = JSON.parse(process.argv[2]);
 let choice = null;
 const list = listView(page, { requestRender() {} }, (value) => { choice ??= value; });
+list.render(widths[0]);
 for (const key of keys) list.handleInput(key);
 console.log(JSON.stringify({ drawn: widths.map((width) => list.render(width)), choice }));
 """
 
 
-def draw(keys: list[str], widths: list[int]) -> Any:
+def draw(keys: list[str], widths: list[int], page: Any = None) -> Any:
     """What the list shows at each width after these keys, and the choice they made."""
     node, _ = install("types")
     argv = [str(node / "node"), "--no-warnings", "--input-type=module", "-e", PROGRAM, str(CORE)]
-    asked = json.dumps([PAGE, keys, widths])
+    asked = json.dumps([PAGE if page is None else page, keys, widths])
     done = subprocess.run([*argv, asked], capture_output=True, text=True, check=True, timeout=60)
     return json.loads(done.stdout)
 
@@ -49,10 +50,23 @@ def test_no_line_is_wider_than_the_terminal_and_none_moves_the_cursor() -> None:
 
 def test_what_fits_is_shown_whole() -> None:
     (lines,) = draw([], [100])["drawn"]
-    assert lines[0] == "Memory of this session"
+    assert lines[:2] == ["─" * 100, "Memory of this session"]
     assert "日本語のセッション" in lines
     assert "> row 0 中文" in lines
-    assert lines[-1] == "f flush   m mode   esc close"
+    assert lines[-2:] == ["f flush   m mode   enter open   esc close", "─" * 100]
+
+
+def test_a_long_line_is_cut_between_words_and_set_in_below_its_text() -> None:
+    (lines,) = draw([], [40], {**PAGE, "lines": ["reads     a-bank-of-the-project, and a-bank-of-mine"]})["drawn"]
+    assert lines[3:5] == ["reads     a-bank-of-the-project, and", "          a-bank-of-mine"]
+
+
+def test_more_lines_than_a_page_holds_are_scrolled() -> None:
+    page = {**PAGE, "lines": [f"line {number}" for number in range(30)], "items": []}
+    for keys, first in (([], 0), (["j", "j"], 2), (["\x1b[F"], 12), (["\x1b[F", "k"], 11), (["\x1b[F", "\x1b[H"], 0)):
+        (lines,) = draw(keys, [60], page)["drawn"]
+        assert lines[3:21] == [f"line {first + row}" for row in range(18)]
+        assert lines[21].startswith(f"  lines {first + 1} to {first + 18} of 30;")
 
 
 @pytest.mark.parametrize(

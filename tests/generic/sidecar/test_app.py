@@ -8,11 +8,18 @@ from typing import Any
 import pytest
 
 from hindbrain.contracts import HindbrainError
+from hindbrain.generic._patch import ContextPatch
 from hindbrain.generic.sidecar import Application
 from hindbrain.generic.sidecar._commands import COMMANDS
+from hindbrain.generic.sidecar._footer import found
 from hindbrain.generic.sidecar._tools import TOOLS
+from hindbrain.memory import RecallOutcome, ScopeFailure
 
 Do = Callable[..., Awaitable[Any]]
+
+
+def failed(*, outage: bool) -> RecallOutcome:
+    return RecallOutcome(failures=(ScopeFailure(bank="b", code="c", outage=outage),))
 
 
 @pytest.fixture
@@ -266,3 +273,48 @@ async def test_a_session_that_lies_elsewhere_now_is_opened_anew_and_the_old_one_
     await do("session/open", **place.opened(file=str(moved)))
     await app.close()
     assert b"windmills" in (place.root / ".pi" / "hindsight" / "retain-queue.jsonl").read_bytes()
+
+
+async def test_the_hosts_own_memory_is_warned_of_once(do: Do, app: Application, place: Any, host: Any) -> None:
+    host.answers["host/memory"] = {"backend": "hindsight"}
+    await do("session/open", **place.opened())
+    await turn(do, place, "hello", "hello")
+    await app.close()
+    assert [text for text in host.notices() if "own memory is on" in text] == host.notices()
+    assert len(host.notices()) == 1
+
+
+async def test_the_doctor_of_the_hub_looks_at_this_host_and_this_project(do: Do, place: Any, host: Any) -> None:
+    host.answers["host/view"] = [{"key": "o", "index": 0}] + [{"key": None, "index": None}] * 2
+    await do("session/open", **place.opened())
+    await run(do, "hindsight")
+    shown = [params["lines"] for method, params in host.calls if method == "host/view"]
+    assert any(str(place.root / ".pi" / "hindsight") in line for line in shown[1])
+    assert any("source:pi" in line for line in shown[1])
+
+
+async def test_a_recall_by_a_tag_of_ones_own_finds_the_fact_and_what_is_wrong_is_said_once(do: Do, place: Any) -> None:
+    await do("session/open", **place.opened())
+    kept = {"content": "The depot has a dog.", "tags": ["dog"]}
+    await do("tool/call", session="s1", name="hindsight_retain", arguments=kept)
+    question = {"query": "the depot", "tagGroups": [{"tags": ["dog"]}]}
+    answer = await do("tool/call", session="s1", name="hindsight_recall", arguments=question)
+    wrong = {"query": "the depot", "tagGroups": [{"tag": "dog"}]}
+    told = await do("tool/call", session="s1", name="hindsight_recall", arguments=wrong)
+    assert "The depot has a dog." in answer["text"]
+    assert told["text"].count("Give a list of") == 1
+
+
+@pytest.mark.parametrize(
+    ("patch", "shown"),
+    [
+        (ContextPatch(skipped="error"), "failed"),
+        (ContextPatch(skipped="backing-off"), "offline"),
+        (ContextPatch(skipped="recall-failed", outcome=failed(outage=True)), "offline"),
+        (ContextPatch(skipped="recall-failed", outcome=failed(outage=False)), "failed"),
+        (ContextPatch(), None),
+        (ContextPatch(skipped="aborted"), None),
+    ],
+)
+def test_the_footer_tells_an_outage_from_a_failure(patch: ContextPatch, shown: str | None) -> None:
+    assert found(patch) == shown

@@ -917,8 +917,9 @@ export function listView(page: Page, screen: Screen, done: (choice: Choice) => v
       const help = [...Object.entries(keys).map(([key, word]) => `${key} ${word}`),
         ...(items.length > 0 ? ["enter open"] : []), "esc close"].join("   ");
       const rule = "\u2500".repeat(Math.max(0, width));
-      return [rule, fit(page.title, width), "", ...lines.slice(top, top + LINES), ...more,
-        ...(items.length > 0 ? ["", ...shown, ...count] : []).map((line) => fit(line, width)), "", ...wrap(help, width), rule];
+      const drawn = [page.title, "", ...lines.slice(top, top + LINES), ...more,
+        ...(items.length > 0 ? ["", ...shown, ...count] : []), "", ...wrap(help, width)];
+      return [rule, ...drawn.map((line) => fit(line, width)), rule];
     },
     handleInput(data) {
       const key = keyOf(data);
