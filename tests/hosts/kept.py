@@ -5,10 +5,8 @@ import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from hosts.machine import Machine
-from hosts.test_memory import queue
 
 
 def kept(machine: Machine) -> Counter[str]:
@@ -34,12 +32,6 @@ def twice_or_never(machine: Machine) -> dict[str, int]:
     """What was said and is not in memory exactly once, and how often it is; empty where all is well."""
     found = kept(machine)
     return {text: found[text] for text in sorted(said(machine)) if found[text] != 1}
-
-
-def jobs(machine: Machine) -> list[dict[str, Any]]:
-    """The jobs that stand in the project's queue, sent or not, oldest first."""
-    file = queue(machine)
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines() if line] if file.exists() else []
 
 
 def entries(path: Path) -> list[dict[str, dict[str, object]]]:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hosts.kept import entries, jobs, kept, twice_or_never
+from hosts.kept import entries, kept, twice_or_never
 from hosts.machine import Machine, Rpc, eventually
-from hosts.test_memory import remember
+from hosts.remembered import jobs, remember
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hosts.kept import jobs, said, twice_or_never
+from hosts.kept import said, twice_or_never
 from hosts.machine import Machine, Rpc, eventually
-from hosts.test_memory import remember
+from hosts.remembered import jobs, remember
 
 pytestmark = pytest.mark.timeout(180)
 

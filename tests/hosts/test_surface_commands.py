@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosts.kept import jobs
 from hosts.machine import Machine, Rpc, eventually
-from hosts.test_memory import remember, shown
+from hosts.remembered import blocks, jobs, remember, state
 from hosts.test_sessions import LISTENER
 
 pytestmark = pytest.mark.timeout(180)
@@ -29,7 +28,7 @@ def test_a_session_is_kept_out_and_let_in_by_commands(machine: Machine) -> None:
         assert user_texts(machine) == ["The zeppelin leaves at nine."]
         assert "not retained" in rpc.command("/hindsight:retain off")
         rpc.prompt("The zeppelin is not to be spoken of.")
-        assert "leaves at nine" in shown(machine, "The zeppelin is not to be spoken of.")
+        assert "leaves at nine" in blocks(machine, "The zeppelin is not to be spoken of.")[-1]
         assert "retained again" in rpc.command("/hindsight:retain on")
         rpc.prompt("The ferry leaves at ten.")
         assert "kept out of memory" in rpc.command("/hindsight:next-opt-out")
@@ -128,7 +127,7 @@ def footers(rpc: Rpc) -> list[str | None]:
 
 def record(machine: Machine) -> dict[str, Any]:
     """What the user has decided about the only session."""
-    (file,) = (machine.project / f".{machine.host}" / "hindsight" / "session-meta").glob("*.json")
+    (file,) = (state(machine) / "session-meta").glob("*.json")
     found: dict[str, Any] = json.loads(file.read_text("utf-8"))
     return found
 
@@ -157,7 +156,7 @@ def sums(text: str) -> list[int]:
 
 def sums_of_receipts(machine: Machine) -> list[int]:
     """The same, as the file of receipts has them."""
-    file = machine.project / f".{machine.host}" / "hindsight" / "retain-receipts.json"
+    file = state(machine) / "retain-receipts.json"
     outcomes = [each["outcome"] for each in json.loads(file.read_text("utf-8"))["receipts"]]
     return [sum(each[name] for each in outcomes) for name in ("itemsCount", "operations", "tokens")]
 

@@ -7,10 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from hosts.kept import jobs
 from hosts.machine import Machine, eventually
+from hosts.remembered import jobs, remember
 from hosts.terminal import Terminal
-from hosts.test_memory import remember
 from hosts.test_surface_commands import away, back, record
 
 PAGES = ("status", "queue", "receipts", "last recall")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from _pinned.shim import CORE, index_of
 from hosts.machine import SECONDS, Machine
-from hosts.test_memory import queue, shown
+from hosts.remembered import blocks, jobs
 
 pytestmark = pytest.mark.timeout(180)
 VENV = Path(sys.prefix)
@@ -24,9 +24,9 @@ def test_memory_is_installed_used_broken_and_taken_away_by_commands(machine: Mac
     assert hindbrain(machine, "install", machine.host, venv=moved).startswith(f"installed: {machine.installed}")
     assert hindbrain(machine, "install", machine.host, venv=moved).startswith("unchanged")
     machine.print("Our releases go out on Tuesdays because of the harbour office.")
-    assert b"harbour office" in queue(machine).read_bytes()
+    assert "harbour office" in str(jobs(machine))
     machine.print("On which days do our releases go out?")
-    assert "Tuesdays" in shown(machine, "On which days do our releases go out?")
+    assert "Tuesdays" in blocks(machine, "On which days do our releases go out?")[-1]
     assert f"{machine.host:4s} 0." in hindbrain(machine, "hosts")
 
     moved.unlink()  # the environment moves, and the shim's interpreter is gone
@@ -36,7 +36,7 @@ def test_memory_is_installed_used_broken_and_taken_away_by_commands(machine: Mac
 
     assert hindbrain(machine, "uninstall", machine.host).startswith(f"removed: {machine.installed}")
     assert not machine.installed.exists()
-    assert queue(machine).exists()
+    assert len(jobs(machine)) == 2
 
     place = Path(hindbrain(machine, "install", machine.host, "--print-path").strip())
     assert {name: (place / name).read_bytes() for name in ("index.ts", "core.ts")} == {

@@ -4,9 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from hosts.kept import jobs
 from hosts.machine import Machine, Rpc
-from hosts.test_memory import remember
+from hosts.remembered import jobs, remember
 
 pytestmark = pytest.mark.timeout(180)
 
