@@ -87,10 +87,13 @@ class Fold:
                 self._replace(op.ids)
 
     def _see(self, record: Observation) -> None:
-        before = self.active_observations.pop(record.id, None)
-        self.observation_tokens += record.cost - (before.cost if before is not None else 0)
-        self.observations[record.id] = self.active_observations[record.id] = record
-        self.dropped.discard(record.id)
+        key, active = record.id, self.active_observations
+        if key in active:
+            self.observation_tokens -= active.pop(key).cost
+        elif key in self.dropped:
+            self.dropped.remove(key)
+        self.observation_tokens += record.cost
+        self.observations[key] = active[key] = record
 
     def _think(self, record: Reflection) -> None:
         if record.id in self.reflections:

@@ -80,11 +80,12 @@ def compaction_projection(index: LedgerIndex, first_kept: str | None, pool_max: 
     """
     cut = len(index.entries) if first_kept is None else index.place_of(first_kept)
     inside = [op for op in index.ops if op.place is not None and not (isinstance(op, Seen) and op.place >= cut)]
-    normal = Fold.of(op for op in inside if not _is_later_drop(op, index.full_fold_at))
+    shown = [op for op in inside if not _is_later_drop(op, index.full_fold_at)]
+    normal = Fold.of(shown)
     pressure = sum(each.token_count for each in normal.active_observations.values())
-    if pressure >= pool_max:
-        return _projection(Fold.of(inside), full_fold=True)
-    return _projection(normal, full_fold=False)
+    if pressure < pool_max:
+        return _projection(normal, full_fold=False)
+    return _projection(normal if len(shown) == len(inside) else Fold.of(inside), full_fold=True)
 
 
 def drift(index: LedgerIndex) -> Drift:

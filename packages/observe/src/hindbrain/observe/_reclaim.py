@@ -12,7 +12,6 @@ from hindbrain.observe._config import ObserveConfig
 from hindbrain.observe._coverage import coverage
 from hindbrain.observe._index import LedgerIndex
 from hindbrain.observe._records import Observation, Reflection, Relevance
-from hindbrain.observe._select import KIND_RANK, RELEVANCE_RANK
 
 _STRONG = 2
 _FAR = 1 << 62
@@ -28,9 +27,9 @@ def least_valuable(observations: Sequence[Observation], reflections: Iterable[Re
     return sorted(
         observations,
         key=lambda each: (
-            -KIND_RANK[each.kind],
+            -each.rank[0],
             -min(covered[each.id], _STRONG),
-            -RELEVANCE_RANK[each.relevance],
+            -each.rank[1],
             each.at if each.at is not None else _FAR,
         ),
     )

@@ -40,12 +40,19 @@ class Kind(StrEnum):
     PROGRESS = "progress"
 
 
+KIND_RANK = {Kind.DECISION: 0, Kind.USER: 1, Kind.FACT: 2, Kind.PROGRESS: 3}
+RELEVANCE_RANK = {Relevance.CRITICAL: 0, Relevance.HIGH: 1, Relevance.MEDIUM: 2, Relevance.LOW: 3}
+"""0 is what is kept longest."""
+_RANKS = {(k, r): (KIND_RANK[k], RELEVANCE_RANK[r]) for k in Kind for r in Relevance}
+
+
 @frozen(kw_only=True, eq=True)
 class Observation:
     """One event, with the entries it was seen in.
 
     ``timestamp`` is shown as it is; ``at`` is its moment in milliseconds since 1970 UTC, None where nobody knows.
     ``token_count`` is what its writer counted. ``line`` and ``cost`` are the line a model reads and its tokens.
+    ``rank`` is how long its kind and then its relevance are kept; 0 the longest.
     """
 
     id: str
@@ -58,8 +65,10 @@ class Observation:
     at: int | None = None
     line: str = field(init=False, repr=False, eq=False)
     cost: int = field(init=False, repr=False, eq=False)
+    rank: tuple[int, int] = field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "rank", _RANKS[self.kind, self.relevance])
         line = neutralise(f"[{self.id}] {self.timestamp} [{self.relevance.value}] {self.content}")
         object.__setattr__(self, "line", line)
         object.__setattr__(self, "cost", tokens(line + "\n"))

@@ -13,12 +13,10 @@ from attrs import frozen
 
 from hindbrain.observe._coverage import coverage
 from hindbrain.observe._projection import Projection
-from hindbrain.observe._records import Kind, Observation, Reflection, Relevance
+from hindbrain.observe._records import Observation, Reflection
 
 ANCHORS = 8
 """The session's first reflections, which are kept ahead of all others."""
-KIND_RANK = {Kind.DECISION: 0, Kind.USER: 1, Kind.FACT: 2, Kind.PROGRESS: 3}
-RELEVANCE_RANK = {Relevance.CRITICAL: 0, Relevance.HIGH: 1, Relevance.MEDIUM: 2, Relevance.LOW: 3}
 _STRONG = 2
 _R = TypeVar("_R", Observation, Reflection)
 _FAR = 1 << 62
@@ -89,12 +87,11 @@ def _reflection_order(count: int) -> list[int]:
 
 def _observation_order(observations: Sequence[Observation], reflections: Iterable[Reflection]) -> list[Observation]:
     """Least covered first, then by kind, relevance, and the newest."""
-    covered = coverage(reflections)
+    covered = {each: min(count, _STRONG) for each, count in coverage(reflections).items()}
     keys = [
         (
-            min(covered[each.id], _STRONG),
-            KIND_RANK[each.kind],
-            RELEVANCE_RANK[each.relevance],
+            covered.get(each.id, 0),
+            each.rank,
             -(each.at if each.at is not None else _FAR),
             -place,
         )
