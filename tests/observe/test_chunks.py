@@ -115,6 +115,15 @@ def test_entries_that_say_nothing_are_covered_with_the_rest() -> None:
     assert (chunk.source_ids, chunk.covers) == (("raw-2",), "raw-3")
 
 
+def test_a_chunk_is_filled_to_its_cap_and_not_beyond() -> None:
+    script = BranchScript()
+    first, second = script.weighing(300), script.weighing(300)
+    blocks = [source_block(entry) for entry in script.entries]
+    exact = tokens(blocks[0]) + tokens(f"\n\n{blocks[1]}")
+    sent = [next_chunk(script.index(), cap) for cap in (exact, exact - 1)]
+    assert [chunk.source_ids for chunk in sent if chunk is not None] == [(first, second), (first,)]
+
+
 @given(
     st.lists(st.text(alphabet=st.sampled_from("ab \n🚀é"), max_size=3_000), min_size=1, max_size=12),
     st.integers(256, 2_000),

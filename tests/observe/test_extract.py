@@ -42,7 +42,8 @@ def test_a_decision_is_told_from_a_question() -> None:
 def test_causes_choices_and_completions_in_a_models_words_are_recorded_and_code_is_not() -> None:
     script = BranchScript()
     script.assistant(
-        "The root cause is a stale lock. I looked around.\n```ts\n/** Switch to another, because it is done */\n```\n"
+        "The root cause is a stale lock. I looked around.\n"
+        "```ts\n/** Switch to another, because it is done */\nwe use it because of that\n```\n"
         "We use a retry now. All 12 tests pass. This is done because of you. Another thing is fixed."
     )
     assert [each.content for each in found(script)] == [

@@ -257,6 +257,7 @@ def test_what_is_recorded_again_after_a_drop_is_in_force_with_its_new_time() -> 
     script.append(Observed(observations=(again,), covers="raw-10"))
     (active,) = full(script.index()).observations
     assert active.timestamp == "2026-01-10 09:00"
+    assert recall(script.index(), active.id).dropped == ()
 
 
 def test_a_repeat_renews_a_record_and_is_one_line() -> None:
@@ -284,7 +285,9 @@ def test_a_reflection_leaves_only_where_another_replaces_it() -> None:
     assert full(index).reflections == (first,)
     assert index.fold.reflection_tokens == first.cost
     assert index.place(written) is not None
-    script.append(Reflected(reflections=(second,), covers="raw-2"))
+    third = make_reflection("It is Friday", supports=["a"])
+    script.append(Superseded(ids=(third.id,), covers="raw-2"))
+    script.append(Reflected(reflections=(second, third), covers="raw-2"))
     assert full(script.index()).reflections == (first,)
 
 
@@ -386,6 +389,8 @@ def test_coverage_counts_the_reflections_that_rest_on_an_observation() -> None:
     counted = coverage([one, two, one])
     assert [tier(counted[each]) for each in ("o1", "o2", "o3")] == ["partial", "strong", "none"]
     assert tier(coverage([two])["o1"]) == "none"
+    twice = Reflection(id="aaaaaaaaaaaa", content="x", support_ids=("o1", "o1"), token_count=1)
+    assert tier(coverage([twice])["o1"]) == "partial"
 
 
 @pytest.mark.req("S4-ledger-005")

@@ -109,6 +109,18 @@ def test_a_replay_makes_its_own_ledger_and_compactions() -> None:
     assert replay([], planted_observer, ObserveConfig()).summary == ""
 
 
+def test_a_cut_never_lands_on_a_tools_result() -> None:
+    script = BranchScript()
+    script.user(planted("one"))
+    script.assistant("x" * 20_000)
+    script.say("toolResult", "y" * 24_000, tool_name="bash")
+    kept = script.assistant("z" * 400)
+    script.user("next")
+    config = ObserveConfig(compact_after_tokens=10_000, observe_after_tokens=100)
+    (one,) = replay(script.entries, planted_observer, config, keep=500).compactions
+    assert (one.first_kept, one.at) == (kept, "om.folded.2")
+
+
 def test_progress_is_told_entry_by_entry() -> None:
     script = BranchScript()
     for _ in range(3):
