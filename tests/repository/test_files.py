@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-REGISTRIES = ("pypi.", "honhosted.", "pmjs.", "yarnpkg.", "deb.debian.")
+REGISTRIES = ("pypi.", "honhosted.", "pmjs.", "yarnpkg.", "eb.debian.")
 """Without their endings, so that this file does not name one itself."""
 HOSTS = re.compile("|".join(re.escape(name) + "(?:org|com)" for name in REGISTRIES))
 PLACES = re.compile(r"(?<![\w.~*-])/(?:root|work)/")
