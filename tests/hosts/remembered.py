@@ -39,15 +39,19 @@ class Hindsight:
         found = self._get(f"banks/{bank}/documents?limit=100")
         return [] if found is None else [each["id"] for each in found["items"]]
 
-    def facts(self, bank: str) -> int:
-        """How many facts a bank has."""
-        found = self._get(f"banks/{bank}/memories/list?limit=1")
-        return 0 if found is None else int(found["total"])
+    def observed(self, bank: str) -> bool:
+        """Whether a bank has facts and each is in an observation: recall asks for those, and they come later."""
+        known, waiting = (self._total(bank, which) for which in ("", "&consolidation_state=pending"))
+        return known > 0 and waiting == 0
 
     def settings(self, bank: str, url: str | None = None, **more: Any) -> Settings:
         """What a user writes to use it: with a token, which lies in the environment."""
         place = {"baseUrl": url or self.url, "apiKeyRef": f"env:{KEY}"}
         return {"backend": "hindsight", "hindsight": place, "banks": {"project": {"bankId": bank}}, **more}
+
+    def _total(self, bank: str, which: str) -> int:
+        found = self._get(f"banks/{bank}/memories/list?limit=1{which}")
+        return 0 if found is None else int(found["total"])
 
     def _get(self, path: str) -> Any:
         headers = {"authorization": f"Bearer {self.key}"}

@@ -36,7 +36,7 @@ def test_what_omp_retained_for_the_user_omp_recalls(machine: Machine, gateway: G
     with machine.rpc() as rpc:
         rpc.started()
         rpc.prompt('CALL hindsight_retain_user {"content": "The user sails a yawl called Merle."}')
-    eventually(lambda: hindsight.facts(person))
+    eventually(lambda: hindsight.observed(person))
     (machine.home / "elsewhere" / ".git").mkdir(parents=True)
     machine.project = machine.home / "elsewhere"
     with machine.rpc() as rpc:

@@ -54,7 +54,7 @@ def test_a_prompt_asks_the_server_once_before_the_model_is_asked(
     with machine.rpc() as rpc:
         rpc.started()
         rpc.prompt("The pilot boat leaves at six.")
-        eventually(lambda: hindsight.facts(bank))
+        eventually(lambda: hindsight.observed(bank))
         before = len(gateway.about("/recall"))
         rpc.request("new_session")
         rpc.prompt("When does the pilot boat leave?")
@@ -110,6 +110,6 @@ def test_two_sessions_of_one_project_at_the_same_time_lose_nothing(
     expected = sorted(map(projected, machine.sessions()), key=str)
     arrives(hindsight, bank, expected)
     assert waiting(machine) == 0
-    assert [said(each, "user") for each in expected] == [
+    assert sorted(said(each, "user") for each in expected) == [
         [f"{name} says {turn}." for turn in range(6)] for name in ("Anna", "Bert")
     ]

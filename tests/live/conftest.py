@@ -83,18 +83,22 @@ async def bank(server: httpx.AsyncClient) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-def consolidated(server: httpx.AsyncClient, bank: str) -> Callable[[], Awaitable[None]]:
-    """Waits until every fact of ``bank`` has its observation: on the real server that is later than ``completed``."""
+def consolidated(server: httpx.AsyncClient, bank: str) -> Callable[..., Awaitable[None]]:
+    """Waits until every fact of ``bank``, or of the banks named, has its observation.
+
+    Recall asks for observations, and on the real server they come later than ``completed``.
+    """
 
     # Not the bank's stats: the server keeps those for a while.
     unconsolidated: dict[str, str | int] = {"consolidation_state": "pending", "limit": 1}
 
-    async def wait() -> None:
+    async def wait(*banks: str) -> None:
         async with asyncio.timeout(60):
-            while True:
-                answer = await server.get(f"/v1/default/banks/{bank}/memories/list", params=unconsolidated)
-                if answer.raise_for_status().json()["total"] == 0:
-                    return
-                await asyncio.sleep(0.1)
+            for each in banks or (bank,):
+                while True:
+                    answer = await server.get(f"/v1/default/banks/{each}/memories/list", params=unconsolidated)
+                    if answer.raise_for_status().json()["total"] == 0:
+                        break
+                    await asyncio.sleep(0.1)
 
     return wait

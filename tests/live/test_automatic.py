@@ -179,13 +179,19 @@ async def test_a_session_that_is_killed_goes_on_with_nothing_lost_and_nothing_tw
 
 
 async def test_what_is_retained_for_the_user_is_recalled_in_every_project_and_can_be_forgotten(
-    hindbrain: Hindbrain, projects: tuple[Path, Path], bank: str, user_bank: str, server: httpx.AsyncClient
+    hindbrain: Hindbrain,
+    projects: tuple[Path, Path],
+    bank: str,
+    user_bank: str,
+    server: httpx.AsyncClient,
+    consolidated: Callable[..., Awaitable[None]],
 ) -> None:
     for command, text in (("retain-user", "The user prefers tabs over spaces."), ("retain", "Tabs cost a crown here.")):
         code, envelope = await hindbrain(command, text)
         assert (code, envelope["data"]["state"]) == (0, "sent")
     for name in (bank, user_bank):
         await quiet(server, name)
+    await consolidated(bank, user_bank)
     found = {}
     for project in projects:
         code, envelope = await hindbrain("recall", "tabs or spaces?", cwd=project)

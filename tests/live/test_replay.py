@@ -47,7 +47,9 @@ async def test_a_recorded_session_is_retained_and_answers_from_its_own_words(
 
 
 @pytest.mark.timeout(120)
-async def test_two_projects_in_one_bank_never_see_each_other(settings: Settings, tmp_path: Path) -> None:
+async def test_two_projects_in_one_bank_never_see_each_other(
+    settings: Settings, tmp_path: Path, consolidated: Callable[[], Awaitable[None]]
+) -> None:
     words = {
         "one": "The gearbox of project one is called Aurora.",
         "two": "The gearbox of project two is called Borealis.",
@@ -61,7 +63,10 @@ async def test_two_projects_in_one_bank_never_see_each_other(settings: Settings,
         ]
         (tmp_path / name / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     async with open_backend(settings) as backend:
-        for name in [*words, *words]:
+        for name in words:
+            await Replay(tmp_path / name / "s.jsonl", backend, settings).run(None)
+        await consolidated()
+        for name in words:
             replay = Replay(tmp_path / name / "s.jsonl", backend, settings)
             blocks[name] = (await replay.run("which gearbox is it?")).injected
     assert "Aurora" in blocks["one"]
