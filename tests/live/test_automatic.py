@@ -184,6 +184,7 @@ async def test_what_is_retained_for_the_user_is_recalled_in_every_project_and_ca
     bank: str,
     user_bank: str,
     server: httpx.AsyncClient,
+    *,
     consolidated: Callable[..., Awaitable[None]],
 ) -> None:
     for command, text in (("retain-user", "The user prefers tabs over spaces."), ("retain", "Tabs cost a crown here.")):
