@@ -8,6 +8,7 @@ same way where it is at hand. The last rows are of the real pi and of the proces
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -25,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 
 from _pinned.install import install  # noqa: E402  (the folders above come first)
-from hosts.machine import Machine  # noqa: E402
+from hosts.machine import Machine, Rpc  # noqa: E402
 from hosts.model import ObedientModel  # noqa: E402
 
 from hindbrain.generic.hosts import kind_of, shim_files  # noqa: E402
@@ -33,9 +34,19 @@ from hindbrain.generic.hosts import kind_of, shim_files  # noqa: E402
 HERE = Path(__file__).parent
 PROTOTYPE = ROOT.parent / "shared/prototypes/pi"
 SIZES = {"2kB": 2_000, "100kB": 100_000, "1MB": 1_000_000, "5MB": 5_000_000}
+# pi ends a run in an error where an answer of its history does not say what it cost.
+NOTHING = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite"), 0)
+USAGE = {**NOTHING, "totalTokens": 0, "cost": {**NOTHING, "total": 0}}
+ANSWERED = {
+    "api": "openai-completions",
+    "provider": "loopback",
+    "model": "obedient-1",
+    "stopReason": "stop",
+    "usage": USAGE,
+}
 TURNS = 40
 LONG = 200
-PROMPTS = 15
+PROMPTS = 31
 STARTS = 11
 BARE = """
 import asyncio, sys
@@ -66,6 +77,8 @@ def write_session(file: Path, project: Path, size: int) -> None:
         role = "assistant" if number % 2 else "user"
         text = f"Entry {number}: " + "what was said in a turn, about as long as they are. " * 10
         message = {"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1_767_225_600_000 + number}
+        if role == "assistant":
+            message |= ANSWERED
         entry = {"type": "message", "id": f"h{number:07x}", "parentId": parent, "timestamp": stamp, "message": message}
         parent, number = entry["id"], number + 1
         lines.append(entry)
@@ -186,22 +199,27 @@ def hooks(folder: Path, name: str, size: int) -> Iterable[Row]:
 
 
 def prompts(folder: Path) -> Row:
-    """A whole prompt of the real pi at 1 MB of history, with memory and without; the model answers at once."""
+    """A whole prompt of the real pi at 1 MB, with and without memory, in turns; the model answers at once."""
     samples: dict[str, list[float]] = {"without": [], "with": []}
-    with ObedientModel() as model:
-        for kind, taken in samples.items():
+    with ObedientModel() as model, contextlib.ExitStack() as running:
+        hosts: dict[str, Rpc] = {}
+        for kind in samples:
             machine = Machine("pi", folder / kind, model)
             (machine.project / ".git").mkdir()
             if kind == "with":
                 shutil.copytree(assembled(folder / f"{kind}-shim", at_once=True).parent, machine.installed)
             session = folder / f"{kind}.jsonl"
             write_session(session, machine.project, SIZES["1MB"])
-            with machine.rpc("--session", str(session)).started() as pi:
-                for number in range(-3, PROMPTS):
-                    begun = time.perf_counter()
-                    pi.prompt(f"What did we decide about the harbour and number {number}?")
-                    if number >= 0:
-                        taken.append((time.perf_counter() - begun) * 1000)
+            hosts[kind] = running.enter_context(machine.rpc("--session", str(session))).started()
+        for number in range(-5, PROMPTS):
+            for kind, pi in hosts.items():
+                begun, before = time.perf_counter(), len(model.requests)
+                pi.prompt(f"What did we decide about the harbour and number {number}?")
+                took = (time.perf_counter() - begun) * 1000
+                if len(model.requests) == before:
+                    raise RuntimeError(f"the model was not asked, so that nothing was measured ({kind})")
+                if number >= 0:
+                    samples[kind].append(took)
     without = median(samples["without"])
     bar = f"value <= {without + 8:.3f}"
     peers = {"without": without}
