@@ -42,6 +42,7 @@ async def test_a_turn_leaves_its_spans_with_their_own_times(exporter: InMemorySp
     session = Session(host=host, backend=InMemoryBackend(), config=config, project=PROJECT, identity=IDENTITY)
     await session.settled()
     await session.context([Message(role="user", parts=(TextPart("when are deploys?"),))])
+    await session.close()
     spans = exporter.get_finished_spans()
     assert [span.name for span in spans] == ["hindsight.retain", "hindsight.retrieval", "hindsight.injection"]
     for span, event in zip(spans, host.events, strict=True):

@@ -92,6 +92,7 @@ async def test_what_one_session_learnt_the_next_one_is_shown() -> None:
     second = Told(first.backend)
     patch = await second.session.context([user("may I force-push?")])
     assert "Never force-push to the main branch." in patch.text
+    await second.session.close()
     assert second.host.events[-1].counts["injected"] == 1
 
 

@@ -81,6 +81,7 @@ async def a_turn(backend: InMemoryBackend, *, calls: int = 1) -> list[TelemetryE
     await one.settled()
     for _ in range(calls):
         await one.context(QUESTION)
+    await one.close()
     return list(host.events)
 
 
@@ -120,6 +121,7 @@ async def test_the_block_is_told_by_its_hash_and_length() -> None:
     one = session(host, InMemoryBackend())
     await one.settled()
     text = (await one.context(QUESTION)).text
+    await one.close()
     shown = host.events[-1].payload()
     assert shown["renderedHash"] == hashlib.sha256(text.encode()).hexdigest()
     assert shown["renderedLength"] == len(text)
@@ -139,6 +141,7 @@ async def test_what_somebody_asked_for_is_told_as_such() -> None:
     one = session(host, Away())
     await one.settled()
     await one.recall(Question(text="when are deploys?"))
+    await one.close()
     project, user = (event.payload() for event in list(host.events)[1:])
     assert (project["mode"], project["bankId"], project["status"], project["rawCount"]) == (
         *("explicit", "proj-a"),
@@ -174,14 +177,18 @@ async def test_what_was_skipped_is_told_with_its_reason(
     messages: list[Message], recall: RecallConfig, reason: str
 ) -> None:
     host = InProcessHost()
-    await session(host, InMemoryBackend(), recall=recall).context(messages)
+    one = session(host, InMemoryBackend(), recall=recall)
+    await one.context(messages)
+    await one.close()
     (event,) = host.events
     assert (event.phase, event.status, event.reason) == ("injection", "skipped", reason)
 
 
 async def test_a_turn_without_anything_new_is_told_as_skipped() -> None:
     host = InProcessHost()
-    await session(host, InMemoryBackend()).settled()
+    one = session(host, InMemoryBackend())
+    await one.settled()
+    await one.close()
     (event,) = host.events
     assert (event.phase, event.status, event.reason) == ("retain", "skipped", "nothing-new")
 
@@ -235,6 +242,16 @@ async def test_a_turn_is_the_same_whoever_listens(
     assert not isinstance(host, Slow) or host.cancelled == 2
 
 
+async def test_a_turn_goes_on_before_anybody_hears_of_it() -> None:
+    heard: list[TelemetryEvent] = []
+    host = InProcessHost()
+    one = session(host, InMemoryBackend(), listener=heard.append)
+    await one.context(QUESTION)
+    assert heard == list(host.events) == []
+    await one.close()
+    assert heard == list(host.events) != []
+
+
 async def test_a_listener_hears_what_the_host_hears() -> None:
     heard: list[TelemetryEvent] = []
     host = InProcessHost()
@@ -242,6 +259,7 @@ async def test_a_listener_hears_what_the_host_hears() -> None:
     one = session(host, InMemoryBackend(), listener=heard.append)
     await one.settled()
     await one.context(QUESTION)
+    await one.close()
     assert heard == list(host.events) != []
 
 
@@ -252,6 +270,7 @@ async def test_whoever_opens_a_session_can_listen(tmp_path: Path) -> None:
     heard: list[TelemetryEvent] = []
     opened = await Session.open(InProcessHost(), InMemoryBackend(), settings, place, on_event=heard.append)
     await opened.context(QUESTION)
+    await opened.close()
     async with live_session(InProcessHost(), settings, place, on_event=heard.append) as live:
         await live.context(QUESTION)
     assert [event.phase for event in heard] == ["retrieval", "injection"] * 2

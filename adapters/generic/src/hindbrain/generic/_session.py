@@ -78,8 +78,9 @@ class Session:
             recall_files: the memories the user suppressed, and the last recall; None keeps both in this process only.
             notices: sentences that parts on the disk leave for the user; taken out and shown with the next call.
             clock: milliseconds since 1970 UTC.
-            on_event: called for each telemetry event, beside the host's bus; by default OpenTelemetry, where its extra
-                is installed and the process has set it up.
+            on_event: called for each telemetry event, beside the host's bus, once the call it is about has returned and
+                before :meth:`close` does; by default OpenTelemetry, where its extra is installed and the process has
+                set it up.
         """
         self._host = host
         self._config = config
@@ -94,6 +95,7 @@ class Session:
         )
         self._status = MemoryStatus.IDLE
         self._last_patch: ContextPatch | None = None
+        self._scope_problems = identity.observation_scopes(config, project, project_bank(config, project)).problems
         self._clock = clock
         self._telemetry = Telemetry(host, on_event)
         self._recall_files = recall_files or MemoryRecallFiles()
@@ -249,16 +251,17 @@ class Session:
         self._now(status_of(patch))
         self._last_patch = patch
         span = self._span(started)
-        await self._telemetry.tell(recall_events(patch, self._scopes, self._recall_config, span, new_id))
+        self._telemetry.tell(lambda: recall_events(patch, self._scopes, self._recall_config, span, new_id))
         return patch
 
     async def _recall(self, messages: Sequence[Message], *, sources: bool, abort: asyncio.Event | None) -> ContextPatch:
         if not (self._config.enabled and self._config.recall.enabled):
             return ContextPatch(skipped="disabled")
-        # Both at once: each waits for the disk's thread, and the model waits for them.
-        record, suppressed = await asyncio.gather(self._governance.record(), self._recall_files.suppressed())
+        # One after the other: both are known but for the first time, and two tasks would cost more than they save.
+        record = await self._governance.record()
         if not permissions(record).recalls:
             return ContextPatch(skipped="session-disabled")
+        suppressed = await self._recall_files.suppressed()
         patch = await self._recaller.recall(messages, sources=sources, abort=abort, suppressed=suppressed)
         failed = {failure.bank for failure in patch.outcome.failures}
         if patch.cache == "miss" and not failed.issuperset(patch.retrievals):
@@ -280,7 +283,8 @@ class Session:
         """
         started = self._clock()
         answer = (await self._asker.ask(question, bank=bank)).without(await self._recall_files.suppressed())
-        await self._telemetry.tell(asked_events(answer, self._span(started)))
+        span = self._span(started)
+        self._telemetry.tell(lambda: asked_events(answer, span))
         return answer
 
     async def settled(self, *, send: bool = True) -> SettledTurn:
@@ -298,13 +302,14 @@ class Session:
             await self._warn(f"The turn could not be retained ({type(error).__name__}); it is tried again at the next.")
             turn = SettledTurn(skipped="error")
         await self._show_notices()
-        await self._telemetry.tell([retain_event(turn, self._span(started))])
+        span = self._span(started)
+        self._telemetry.tell(lambda: [retain_event(turn, span)])
         return turn
 
     async def _settle(self, *, send: bool) -> SettledTurn:
         if not self._config.enabled:
             return SettledTurn(skipped="disabled")
-        for problem in self._identity.observation_scopes(self._config, self._project, self.bank).problems:
+        for problem in self._scope_problems:
             await self._warn(f"{problem} See `hindbrain doctor`.")
         async with self._keeping:
             kept = await self._retainer.settle(await self._host.branch())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from hindbrain.contracts import Host, TelemetryEvent
 
 Listener = Callable[[TelemetryEvent], object]
-"""Called for each event in the session's own task; what it returns or raises changes nothing."""
+"""Called for each event, in the context of the call that it is about; what it returns or raises changes nothing."""
 
 _LAST_WORDS = 1.0
 
@@ -27,20 +27,23 @@ class Telemetry:
         self._listener = listener
         self._under_way: set[asyncio.Task[None]] = set()
 
-    async def tell(self, events: Iterable[TelemetryEvent]) -> None:
-        """Hand the events over, in order. A host that takes its time is not waited for."""
-        batch = tuple(events)
+    def tell(self, events: Callable[[], Iterable[TelemetryEvent]]) -> None:
+        """Hand events over, in order, as soon as the caller has gone on: no turn waits for its own telemetry.
+
+        Args:
+            events: makes them, when their time has come.
+        """
+        task = asyncio.create_task(self._emit(events))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    async def _emit(self, events: Callable[[], Iterable[TelemetryEvent]]) -> None:
+        batch = tuple(events())
         for event in batch:
             with contextlib.suppress(Exception):  # a listener may raise anything
                 if self._listener is not None:
                     self._listener(event)
-        task = asyncio.create_task(self._emit(batch))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
-        await asyncio.sleep(0)
-
-    async def _emit(self, events: tuple[TelemetryEvent, ...]) -> None:
-        for event in events:
+        for event in batch:
             with contextlib.suppress(Exception):  # a host may raise anything
                 await self._host.emit(event)
 

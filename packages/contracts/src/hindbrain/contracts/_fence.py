@@ -129,7 +129,10 @@ def neutralise(text: str) -> str:
 
     Source: decisions.md, "Recall and injection"; S4-injection-006, S2-recall-013.
     """
-    line = _replaced(_one_line(text))
+    line = _one_line(text)
+    if line.isascii() and "<" not in line and "&" not in line and "%" not in line and "\\" not in line:
+        return line  # nothing here opens anything
+    line = _replaced(line)
     last = compiled(_UNFINISHED).search(_skeleton(line))
     if last is None or not _begins_a_stem(line[last.end(1) :]):
         return line
@@ -162,7 +165,11 @@ def is_contaminated(text: str) -> bool:
 
     Source: spec/memory.md section 4 (recall-contamination); the list of wrappers is from decisions.md.
     """
-    return compiled(_ECHO).search(_skeleton(_one_line(text))) is not None
+    plain = _skeleton(_one_line(text))
+    # Looking for what every echo holds is a tenth of the price of looking for an echo.
+    if "<" not in plain and "\\" not in plain and "type" not in plain and "last-recall" not in plain:
+        return False
+    return compiled(_ECHO).search(plain) is not None
 
 
 def starts_injected(text: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from hindbrain.contracts import HindbrainError, JsonValue, Message
+from hindbrain.contracts import HindbrainError, JsonValue, Message, TextPart
 from hindbrain.generic._config import Settings
 from hindbrain.generic._doctor import examine
 from hindbrain.generic._live import live_session
@@ -162,8 +162,26 @@ def _settle(ready: asyncio.Future[Session | None]) -> None:
 
 def _with_last(messages: Sequence[Message], user: JsonValue) -> Sequence[Message]:
     """The messages, and the user's newest one where the host has not put it on the branch yet."""
-    newest = parse_message(user) if isinstance(user, dict) else None
-    if newest is None:
-        return messages
     last = next((each for each in reversed(messages) if each.role == "user"), None)
-    return messages if last == newest else [*messages, newest]
+    if not isinstance(user, dict) or (last is not None and _is_told(last, user)):
+        return messages
+    newest = parse_message(user)
+    return messages if newest is None or last == newest else [*messages, newest]
+
+
+def _is_told(message: Message, raw: Mapping[str, JsonValue]) -> bool:
+    """Whether the host's words for a message are at first sight those of this one, which saves reading them."""
+    content = raw.get("content")
+    return (
+        message.at is not None
+        and raw.get("timestamp") == message.at
+        and raw.get("role") == message.role
+        and _texts(content) == [part.text for part in message.parts if isinstance(part, TextPart)]
+    )
+
+
+def _texts(content: JsonValue) -> list[JsonValue]:
+    if isinstance(content, str):
+        return [content]
+    parts = content if isinstance(content, list) else []
+    return [each.get("text") for each in parts if isinstance(each, dict) and each.get("type") == "text"]

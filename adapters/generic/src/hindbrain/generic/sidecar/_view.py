@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 
 from attrs import frozen
 
@@ -42,6 +42,7 @@ class SessionView:
         self._ask = ask
         self._file: str | None = None
         self._reader: SessionReader | None = None
+        self._seen: tuple[int, int, int, int] | None = None
         self._entries: dict[str, Entry] = {}
         self._line = Line()
 
@@ -72,8 +73,12 @@ class SessionView:
             self._forget()
         if self._reader is None or file is None:
             return
+        stat = _stat(file)  # before it is read: what is written meanwhile is read at the next look
+        seen = None if stat is None else (stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+        if seen is not None and seen == self._seen:
+            return
         try:
-            if _size(file) - self._reader.consumed <= _INLINE:
+            if stat is None or stat.st_size - self._reader.consumed <= _INLINE:
                 found = self._reader.read_new()
             else:
                 found = await asyncio.to_thread(self._reader.read_new)
@@ -81,6 +86,7 @@ class SessionView:
             return  # a host writes the file with the first message, and is asked for what is missing
         if found.restarted:
             self._forget()
+        self._seen = seen
         self._entries.update((entry.id, entry) for entry in found.entries)
 
     async def _fetch(self, leaf: str) -> None:
@@ -95,6 +101,7 @@ class SessionView:
             after = entries[-1].id
 
     def _forget(self) -> None:
+        self._seen = None
         self._entries = {}
         self._line = Line()
 
@@ -139,8 +146,8 @@ class Line:
         self.messages = self.messages[: self._counts[-1] if self._counts else 0]
 
 
-def _size(file: str) -> int:
+def _stat(file: str) -> os.stat_result | None:
     try:
-        return Path(file).stat().st_size
+        return os.stat(file)  # noqa: PTH116  (a Path costs more than the question)
     except OSError:
-        return 0
+        return None
