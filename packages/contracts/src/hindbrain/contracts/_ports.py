@@ -75,11 +75,22 @@ class Tool:
 
 @frozen(kw_only=True)
 class Completion:
-    """A model's answer and what it cost in tokens, None where unknown."""
+    """A model's answer and what it cost, in tokens and in US dollars; None where unknown.
+
+    A call that failed is an answer too: its message's ``stop_reason`` is ``error`` or ``aborted``. ``retryable`` says
+    of a failed one whether the same call may succeed in a moment.
+    """
 
     message: Message
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cost_usd: float | None = None
+    retryable: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call failed, whatever part of an answer came."""
+        return self.message.stop_reason in {"error", "aborted"}
 
 
 class Model(Protocol):
@@ -88,7 +99,11 @@ class Model(Protocol):
     async def complete(
         self, messages: Sequence[Message], *, tools: Sequence[Tool] = (), max_tokens: int | None = None
     ) -> Completion:
-        """Answer the messages once; tool calls come back as parts of the answer."""
+        """Answer the messages once; tool calls come back as parts of the answer.
+
+        Which model answers, and how much it reasons, belongs to the implementation. An error that it raises has
+        ``retryable`` where the same call may succeed in a moment.
+        """
         ...
 
 

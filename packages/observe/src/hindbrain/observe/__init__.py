@@ -6,10 +6,18 @@ from hindbrain.observe._chunk import Chunk, RequestPlan, chunk_cap, moment_of, n
 from hindbrain.observe._clocks import Clocks, clocks, compact_due, compact_threshold, observe_due, reflect_due
 from hindbrain.observe._codec import read_event, read_folded
 from hindbrain.observe._compaction import Compaction, Declined, Delegated, Notice, compact, unobserved_before
-from hindbrain.observe._config import ObserveConfig
+from hindbrain.observe._config import ModelChoice, ObserveConfig, Thinking
+from hindbrain.observe._consolidate import consolidate
 from hindbrain.observe._coverage import Tier, coverage, tier
 from hindbrain.observe._encode import Append, append_of, folded_details
-from hindbrain.observe._errors import BudgetError, EmptyRecordError, ObserveError, UnknownEntryError
+from hindbrain.observe._errors import (
+    BranchMovedError,
+    BudgetError,
+    EmptyRecordError,
+    ObserveError,
+    ObserveSettingError,
+    UnknownEntryError,
+)
 from hindbrain.observe._events import (
     Dropped,
     Event,
@@ -24,6 +32,7 @@ from hindbrain.observe._events import (
 from hindbrain.observe._extract import extract
 from hindbrain.observe._fold import Fold
 from hindbrain.observe._index import LedgerIndex
+from hindbrain.observe._ports import Ledger, ModelSource, WorkerModel
 from hindbrain.observe._projection import Drift, Projection, compaction_projection, drift, full, visible
 from hindbrain.observe._recall import Found, Recalled, recall
 from hindbrain.observe._recall_text import RecallPage, recall_page
@@ -40,6 +49,7 @@ from hindbrain.observe._records import (
 )
 from hindbrain.observe._render import record_lines, render
 from hindbrain.observe._replay import Observer, Progress, Replayed, ReplayedCompaction, replay
+from hindbrain.observe._run import ConsolidationRun, Stage, StageFailure
 from hindbrain.observe._select import Selection, select
 from hindbrain.observe._status import Layer, Status, status, status_lines
 from hindbrain.observe._timeline import timeline
@@ -48,11 +58,13 @@ from hindbrain.observe._view import View, view
 
 __all__ = [
     "Append",
+    "BranchMovedError",
     "Budget",
     "BudgetError",
     "Chunk",
     "Clocks",
     "Compaction",
+    "ConsolidationRun",
     "Declined",
     "Delegated",
     "Drift",
@@ -65,12 +77,16 @@ __all__ = [
     "Gate",
     "Kind",
     "Layer",
+    "Ledger",
     "LedgerIndex",
+    "ModelChoice",
+    "ModelSource",
     "Moment",
     "Notice",
     "Observation",
     "ObserveConfig",
     "ObserveError",
+    "ObserveSettingError",
     "Observed",
     "Observer",
     "Progress",
@@ -85,12 +101,16 @@ __all__ = [
     "ReplayedCompaction",
     "RequestPlan",
     "Selection",
+    "Stage",
+    "StageFailure",
     "Status",
     "Superseded",
+    "Thinking",
     "Tier",
     "UnknownEntryError",
     "Unobserved",
     "View",
+    "WorkerModel",
     "append_of",
     "chunk_cap",
     "clocks",
@@ -98,6 +118,7 @@ __all__ = [
     "compact_due",
     "compact_threshold",
     "compaction_projection",
+    "consolidate",
     "coverage",
     "drift",
     "entry_tokens",

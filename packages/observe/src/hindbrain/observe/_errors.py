@@ -43,3 +43,26 @@ class EmptyRecordError(ObserveError):
             "A record without words or without sources is refused; nothing was recorded.",
             next_step="Give it content with a visible character and the ids it rests on.",
         )
+
+
+class BranchMovedError(ObserveError):
+    """The conversation stands on another branch than the one a ledger entry was made for; nothing was appended."""
+
+    code = "observe-branch-moved"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The conversation has moved to another branch; nothing was appended to it.",
+            next_step="Start again from where it stands now.",
+        )
+
+
+class ObserveSettingError(ObserveError):
+    """A setting of the engine does not have the form it needs; no configuration was made."""
+
+    code = "observe-setting"
+
+    def __init__(self, field: str, expected: str) -> None:
+        super().__init__(f"{field} is refused: expected {expected}.", next_step="Correct the setting, or leave it out.")
+        self.field = field
+        self.expected = expected
