@@ -1,5 +1,7 @@
 """The real hosts, one machine a test. Run with scripts/hosts, which installs them; a skipped test fails there."""
 
+import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "scripts")]
 from _live.hindsight import running_server  # noqa: E402  (the folders above come first)
 from _live.waiting import StopRequest  # noqa: E402
 from hosts.gateway import Gateway  # noqa: E402
-from hosts.machine import Machine  # noqa: E402
+from hosts.machine import Machine, is_stopped  # noqa: E402
 from hosts.model import ObedientModel  # noqa: E402
 from hosts.remembered import KEY, Hindsight  # noqa: E402
 
@@ -37,7 +39,12 @@ def model() -> Iterator[ObedientModel]:
 def machine(host: str, model: ObedientModel) -> Iterator[Machine]:
     # Not pytest's own folder: a tmux socket needs a short path.
     with tempfile.TemporaryDirectory(prefix=f"{host}-", ignore_cleanup_errors=True) as name:
-        yield Machine(host, Path(name).resolve(), model)
+        machine = Machine(host, Path(name).resolve(), model)
+        yield machine
+        # One that a test has stopped cannot see that its host is gone. All others see to their end themselves.
+        for pid in machine.pids():
+            if is_stopped(pid):
+                os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")

@@ -147,7 +147,16 @@ def eventually(check: Callable[[], Any], seconds: float = 20.0) -> Any:
 
 def is_alive(pid: int) -> bool:
     """Whether a process runs; one that ended but was not waited for does not."""
+    return _state(pid) not in "ZX"
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a process stands still by SIGSTOP."""
+    return _state(pid) == "T"
+
+
+def _state(pid: int) -> str:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
-        return False
+        return "X"
