@@ -15,7 +15,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "scripts")]
 from _live.hindsight import running_server  # noqa: E402  (the folders above come first)
 from _live.waiting import StopRequest  # noqa: E402
 from hosts.gateway import Gateway  # noqa: E402
-from hosts.machine import Machine, is_stopped  # noqa: E402
+from hosts.machine import Machine, eventually, is_stopped  # noqa: E402
 from hosts.model import ObedientModel  # noqa: E402
 from hosts.remembered import KEY, Hindsight  # noqa: E402
 
@@ -41,10 +41,16 @@ def machine(host: str, model: ObedientModel) -> Iterator[Machine]:
     with tempfile.TemporaryDirectory(prefix=f"{host}-", ignore_cleanup_errors=True) as name:
         machine = Machine(host, Path(name).resolve(), model)
         yield machine
-        # One that a test has stopped cannot see that its host is gone. All others see to their end themselves.
-        for pid in machine.pids():
-            if is_stopped(pid):
-                os.kill(pid, signal.SIGKILL)
+        eventually(lambda: nothing_left(machine))
+
+
+def nothing_left(machine: Machine) -> bool:
+    """Whether everything that a test started has ended. What it stopped cannot see that its host is gone."""
+    left = machine.processes()
+    for pid in left:
+        if is_stopped(pid):
+            os.kill(pid, signal.SIGKILL)
+    return not left
 
 
 @pytest.fixture(scope="session")

@@ -93,6 +93,19 @@ class Machine:
         """The sidecars that were started, oldest first."""
         return [event["pid"] for event in self.events("start")]
 
+    def processes(self, word: str = "") -> list[int]:
+        """What runs in this machine's home with this word in its command."""
+        found = []
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdigit() and is_alive(int(folder.name)):
+                try:
+                    command, env = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
+                except OSError:
+                    continue
+                if word.encode() in command and os.fsencode(f"HOME={self.home}\0") in env:
+                    found.append(int(folder.name))
+        return found
+
     def sessions(self) -> list[Path]:
         """The session files, oldest first."""
         found = agent_folder(self.host, self.home).joinpath("sessions").rglob("*.jsonl")

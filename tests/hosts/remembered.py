@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import uuid
@@ -132,16 +131,7 @@ def said(messages: Messages, role: str) -> list[str]:
 
 def sidecars(machine: Machine) -> list[int]:
     """The ids of the sidecars that run below this machine's home."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                command, env = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
-            except OSError:
-                continue
-            if f"hindbrain.{machine.host}".encode() in command and os.fsencode(f"HOME={machine.home}\0") in env:
-                found.append(int(folder.name))
-    return found
+    return machine.processes(f"hindbrain.{machine.host}")
 
 
 def hindbrain(machine: Machine, *words: str) -> dict[str, Any]:
