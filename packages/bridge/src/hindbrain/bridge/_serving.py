@@ -64,7 +64,7 @@ class Serving:
             message = f"{AT_ONCE} requests are being answered already; {request.method} was not carried out."
             await self.refuse(RpcError(Rpc.BUSY, message, code="busy"), request.id)
         else:
-            handler = asyncio.create_task(self._carry_out(request))
+            handler = asyncio.create_task(self._handle(request))
             self._handlers[request.id] = handler
             self._answers[request.id] = asyncio.create_task(self._answer(request, handler))
 
@@ -106,15 +106,24 @@ class Serving:
         await _wait(self._answers.values(), LAST_WORD)
         await stop(*self._answers.values())
 
-    async def _answer(self, request: Request, handler: asyncio.Task[Any]) -> None:
+    async def _handle(self, request: Request) -> None:
+        """Carry out and answer in one task: what the handler left to do for later comes after the answer."""
+        value = await self._carry_out(request)
+        self._handlers.pop(request.id, None)  # from here on it cannot be given up
+        await self._send(request, value.result if isinstance(value, After) else value)
+        if isinstance(value, After):
+            await self._outbox.flushed()
+            value.then()
+
+    async def _answer(self, request: Request, handler: asyncio.Task[None]) -> None:
+        """See a request to its end, also where its handler was cancelled, before or after its first step."""
         try:
             await asyncio.wait([handler])
-            cancelled = RpcError(Rpc.CANCELLED, f"{request.method} was given up as asked.", code="cancelled")
-            value = cancelled if handler.cancelled() else handler.result()
-            await self._send(request, value.result if isinstance(value, After) else value)
-            if isinstance(value, After):
-                await self._outbox.flushed()
-                value.then()
+            if handler.cancelled():
+                message = f"{request.method} was given up as asked."
+                await self._send(request, RpcError(Rpc.CANCELLED, message, code="cancelled"))
+            else:
+                handler.result()
         except ConnectionLostError:
             self._note("answer-lost", method=request.method)
         finally:

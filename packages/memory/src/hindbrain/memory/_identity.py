@@ -76,11 +76,11 @@ class Project:
     how: str
     root: str
     cwd: str = field(default=Factory(lambda self: self.root, takes_self=True))
+    repo_key: str = field(init=False, eq=False, repr=False)
+    """``<slug of the folder name>-<12 hex of the root path>``, as the TypeScript ancestor wrote it."""
 
-    @property
-    def repo_key(self) -> str:
-        """``<slug of the folder name>-<12 hex of the root path>``, as the TypeScript ancestor wrote it."""
-        return f"{upstream_slug(PurePath(self.root).name)}-{short_hash(self.root)}"
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "repo_key", f"{upstream_slug(PurePath(self.root).name)}-{short_hash(self.root)}")
 
     @property
     def bank(self) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from hindbrain.contracts import Backend, Branch, Entry, JsonValue, RetainJob
-from hindbrain.store._cursors import Cursor, Cursors, Fingerprints, Move, legacy_fingerprint, move, new_entries
+from hindbrain.store._cursors import Cursor, Cursors, Fingerprints, Move, Sight, legacy_fingerprint, look, move
 from hindbrain.store._files import FileLayer, OsFileLayer, StateDir, disk_errors
 from hindbrain.store._flush import Flusher, FlushPolicy, Gate
 from hindbrain.store._last_recall import LastRecall, place_of
@@ -57,6 +57,7 @@ class HostState:
         self._jobs = AsyncQueue(queue, worker)
         self._at: dict[tuple[str, str], Cursor] = {}
         self._prints = Fingerprints()
+        self._sight: tuple[Branch, Cursor, Sight] | None = None
         self.queue = queue
         self.records = records
         self.receipts = receipts
@@ -133,7 +134,10 @@ class HostState:
 
     async def new_entries(self, lineage: str, bank: str, branch: Branch) -> tuple[Entry, ...]:
         """The messages of the branch that were never kept for this bank."""
-        return new_entries(branch, await self._cursor(lineage, bank), self._prints)
+        cursor = await self._cursor(lineage, bank)
+        sight = look(branch, cursor, self._prints)
+        self._sight = (branch, cursor, sight)
+        return sight.new
 
     async def cursor(self, lineage: str, bank: str) -> Cursor:
         """What is retained of the lineage for this bank, as far as this process knows."""
@@ -141,7 +145,11 @@ class HostState:
 
     async def plan(self, lineage: str, bank: str, branch: Branch, entries: tuple[Entry, ...]) -> Move | None:
         """The cursor's move over these entries, for the job to carry."""
-        return move(await self._cursor(lineage, bank), branch, entries, self._prints)
+        cursor = await self._cursor(lineage, bank)
+        # A turn asks what is new and moves over it at once: of the same branch and cursor nothing else can be seen.
+        seen = self._sight
+        sight = seen[2] if seen is not None and seen[0] is branch and seen[1] is cursor else None
+        return move(cursor, branch, entries, self._prints, sight)
 
     async def keep(self, lineage: str, bank: str, moved: Move, job: RetainJob | None) -> None:
         """Keep the job durably, and only then count its entries.

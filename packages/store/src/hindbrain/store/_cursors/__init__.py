@@ -6,6 +6,7 @@ from hindbrain.store._cursors._cursor import HEADS, TAIL, Cursor, Head, Identity
 from hindbrain.store._cursors._errors import CursorsNewerError
 from hindbrain.store._cursors._file import Cursors
 from hindbrain.store._cursors._fingerprint import fingerprint, fold, legacy_fingerprint
+from hindbrain.store._cursors._look import Sight, look
 from hindbrain.store._cursors._migrate import OldSession, adopted, old_sessions
 from hindbrain.store._cursors._prints import Fingerprints
 from hindbrain.store._cursors._replay import replay
@@ -25,11 +26,13 @@ __all__ = [
     "Lineage",
     "Move",
     "OldSession",
+    "Sight",
     "adopted",
     "advance",
     "fingerprint",
     "fold",
     "legacy_fingerprint",
+    "look",
     "look_at_cursors",
     "move",
     "new_entries",

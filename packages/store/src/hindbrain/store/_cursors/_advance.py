@@ -25,8 +25,7 @@ def new_entries(branch: Branch, cursor: Cursor, prints: Print = fingerprint) -> 
 
     Source: decisions.md, "Durability" (cursors); seed "Automatic retain"; spec/memory.md section 19, 3a and 3b.
     """
-    sight = look(branch, cursor, prints)
-    return (*sight.edits, *sight.fresh)
+    return look(branch, cursor, prints).new
 
 
 @frozen
@@ -57,14 +56,21 @@ class Move:
         )
 
 
-def move(cursor: Cursor, branch: Branch, entries: Iterable[Entry], prints: Print = fingerprint) -> Move | None:
+def move(
+    cursor: Cursor,
+    branch: Branch,
+    entries: Iterable[Entry],
+    prints: Print = fingerprint,
+    sight: Sight | None = None,
+) -> Move | None:
     """Move over the ``entries`` that are retained now; None where none of them is new.
 
     They are counted up to the first new message that is not among them: what lies behind a gap is offered again, and
-    the gap is never passed. Their content is taken as given, whatever the branch says by now.
+    the gap is never passed. Their content is taken as given, whatever the branch says by now. ``sight`` is what a look
+    at this branch with this cursor saw, where there was one.
     """
     prints = once(prints)
-    sight = look(branch, cursor, prints)
+    sight = look(branch, cursor, prints) if sight is None else sight
     given = {entry.id: entry for entry in entries}
     taken = [given[entry.id] for entry in takewhile(lambda each: each.id in given, sight.fresh)]
     edits = [given[entry.id] for entry in sight.edits if entry.id in given]

@@ -32,6 +32,11 @@ class Sight:
     edits: tuple[Entry, ...] = ()
     anchor: str | None = None
 
+    @property
+    def new(self) -> tuple[Entry, ...]:
+        """All that is to be retained, in the order of the branch."""
+        return (*self.edits, *self.fresh)
+
 
 def back(branch: Branch, start: str | None) -> Iterator[Entry]:
     """The entries from ``start`` towards the root, one look-up each; a missing parent or a cycle ends it."""
