@@ -99,6 +99,7 @@ SECTIONS = {
     "Scope and observations": ("scope.", "observations."),
     "Recall": ("recall.",),
     "Retain": ("retain.",),
+    "Observation": ("observe.",),
 }
 
 

@@ -228,7 +228,6 @@ def test_check_is_content_with_sound_settings_and_names_each_file(run: Run, ours
     said = data(done)
     assert (done.exit_code, said["findings"]) == (0, [])
     assert [row["state"] for row in said["files"]] == ["absent", "read", "absent"]
-    assert "observe.passive is kept" in said["notes"][0]
     assert "Nothing is wrong" in run("config", "check").stdout
     write(theirs, {"recall": {"topK": 4}})
     assert data(run("config", "check", "--json"))["files"][2] == {"path": str(theirs), "state": "untrusted"}

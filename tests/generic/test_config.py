@@ -303,10 +303,6 @@ def test_the_seeds_variable_of_the_users_bank_switches_it_on(places: Places) -> 
     assert memory_config(load_settings(places, {"PI_HINDSIGHT_USER_BANK_ID": "b"})).user_bank == "b"
 
 
-def test_settings_of_a_part_that_is_not_built_yet_are_left_alone() -> None:
-    assert merge([Layer(origin="file", values={"observe": {"passive": True}, "$schema": "x"})]) == merge([])
-
-
 def test_a_file_of_nothing_but_strange_keys_is_told_in_a_few_lines() -> None:
     layer = Layer(origin="project file", values={f"strange{n}": n for n in range(5000)}, trusted=False)
     assert len(merge([layer]).warnings) == 11

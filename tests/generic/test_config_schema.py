@@ -28,6 +28,7 @@ KNOWN |= {
     "minimum",
     "maximum",
     "exclusiveMinimum",
+    "exclusiveMaximum",
     "minLength",
     "maxLength",
     "minItems",
@@ -72,6 +73,7 @@ def inner(value: Any, said: dict[str, Any]) -> Iterator[bool]:
             yield fits(item, inside) if inside is not None else said.get("additionalProperties") is not False
     elif isinstance(value, int | float):
         yield said.get("minimum", -1e18) <= value <= said.get("maximum", 1e18)
+        yield said.get("exclusiveMinimum", -1e18) < value < said.get("exclusiveMaximum", 1e18)
 
 
 def nested(path: str, value: Any) -> dict[str, Any]:

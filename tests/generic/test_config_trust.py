@@ -150,8 +150,9 @@ def other_than(default: object) -> list[object]:
         "x",
         "low",
     ]
-    texts += ["prepend", "always", "2026-01-01", "explicit-only"]
-    values: list[object] = [True, False, 3, 1000, 1001, 0.5, [], ["x"], ["user"], ["world"], [["x"]], [{"id": "x"}]]
+    texts += ["prepend", "always", "2026-01-01", "explicit-only", "ratio", "extractive", "high"]
+    values: list[object] = [True, False, 3, 1000, 1001, 20_000, 30_000, 0.5]
+    values += [[], ["x"], ["user"], ["world"], [["x"]], [{"id": "x"}]]
     values.append({"command": ["x"]})
     return [value for value in texts + values if value != default]
 
@@ -232,13 +233,21 @@ def test_a_turn_waits_and_grows_within_reason_in_any_repository() -> None:
     most = {path: LEAVES[path]["x-projectBounds"][1] for path in NUMBERS}
     assert most["recall.deadlineMs"] <= 10_000
     assert most["hindsight.timeoutMs"] <= 30_000
-    assert all(most[path] <= 4096 for path in most if path.endswith("Tokens"))
+    assert all(most[path] <= 4096 for path in most if path.startswith("recall.") and path.endswith("Tokens"))
 
 
 def test_what_is_safe_neither_leads_memory_elsewhere_nor_says_what_is_kept() -> None:
     safe = {key.path for key in KEYS if key.project_safe}
-    assert {path for path in safe if not path.startswith("recall.")} == {"hindsight.timeoutMs"}
+    assert {path for path in safe if not path.startswith(("recall.", "observe."))} == {"hindsight.timeoutMs"}
     assert not safe & {"recall.storeLastRecall", "recall.storeLastRecallFailures", "recall.lastRecallPath"}
+
+
+def test_a_project_may_set_thresholds_of_observation_but_not_start_it_nor_choose_its_model() -> None:
+    unsafe = {key.path for key in KEYS if key.path.startswith("observe.") and not key.project_safe}
+    assert unsafe == {
+        *("observe.enabled", "observe.passive", "observe.debugLog", "observe.subagents", "observe.observer"),
+        *("observe.model.provider", "observe.model.id", "observe.model.thinking"),
+    }
 
 
 DESTINATIONS = [

@@ -46,7 +46,7 @@ from hindbrain.generic import (
     memory_config,
     merge,
 )
-from hindbrain.generic._config import ALIASES, BY_PATH, KEYS
+from hindbrain.generic._config import ALIASES, BY_PATH, KEYS, observe_config
 from hindbrain.generic._open import name_session, open_backend, origin_of
 from hindbrain.generic._recall_files import DiskRecallFiles
 from hindbrain.memory import Checkout, identify
@@ -260,6 +260,11 @@ async def destination(settings: Settings) -> object:
     return seen, origin_of(settings)
 
 
+async def engine(settings: Settings) -> object:
+    """Whether a session is observed, and what its engine is built with."""
+    return settings["observe.enabled"], repr(observe_config(settings))
+
+
 Probe = Callable[[Settings], Awaitable[object]]
 
 
@@ -352,6 +357,28 @@ EFFECTS: dict[str, Effect] = {
     "retain.compactToolCalls": Effect(value=False),
     "retain.strip.message": Effect(["model"]),
     "retain.strip.topLevel": Effect([]),
+    "observe.enabled": Effect(value=False, probe=engine),
+    "observe.observeAfterTokens": Effect(5000, {}, engine),
+    "observe.observerChunkMaxTokens": Effect(5000, {}, engine),
+    "observe.reflectAfterTokens": Effect(5000, {}, engine),
+    "observe.compactAfterTokens": Effect(50_000, {}, engine),
+    "observe.compactAfterTokensMode": Effect("ratio", {}, engine),
+    "observe.compactAfterTokensRatio": Effect(0.5, {}, engine),
+    "observe.observationsPoolMaxTokens": Effect(5000, {}, engine),
+    "observe.observationsPoolTargetTokens": Effect(5000, {}, engine),
+    "observe.memoryMaxTokens": Effect(5000, {}, engine),
+    "observe.agentMaxTurns": Effect(5, {}, engine),
+    "observe.agentMaxTokens": Effect(5000, {}, engine),
+    "observe.model.provider": Effect("p", {"observe.model.id": "m"}, engine),
+    "observe.model.id": Effect("m", {"observe.model.provider": "p"}, engine),
+    "observe.model.thinking": Effect("high", {"observe.model.provider": "p", "observe.model.id": "m"}, engine),
+    "observe.observer": Effect("extractive", {}, engine),
+    "observe.showWorkerNotifications": Effect(value=False, probe=engine),
+    "observe.passive": Effect(value=True, probe=engine),
+    "observe.debugLog": Effect(value=True, probe=engine),
+    "observe.subagents": Effect(value=True, probe=engine),
+    "observe.idleCompactionTtl": Effect("30s", {}, engine),
+    "observe.idleCompactionMinTokens": Effect(5000, {}, engine),
 }
 
 

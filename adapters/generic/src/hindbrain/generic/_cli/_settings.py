@@ -9,12 +9,10 @@ from typing import Any
 from hindbrain.contracts import HindbrainError
 from hindbrain.generic._cli._run import Options, ecosystem_file, finish, places, settings_for
 from hindbrain.generic._config import (
-    RESERVED,
     FileRead,
     Places,
     Trust,
     conflicts,
-    flatten,
     plain,
     read,
     schema,
@@ -58,18 +56,12 @@ def config_check(options: Options) -> None:
         settings = settings_for(options)
         findings = [*settings.warnings, *conflicts(settings)]
         files = _files(where)
-        notes = [
-            f"{found.path}: {path} is kept for a part that hindbrain does not have yet."
-            for found, _ in files
-            for path, _ in flatten(found.values or {})
-            if path.startswith(RESERVED)
-        ]
         rows = [{"path": str(found.path), "state": state} for found, state in files]
         lines = [f"{row['state']:12s} {row['path']}" for row in rows]
-        lines += [f"finding: {text}" for text in findings] + [f"note: {text}" for text in notes]
+        lines += [f"finding: {text}" for text in findings]
         return Envelope(
             command="config check",
-            data={"findings": findings, "notes": notes, "files": rows},
+            data={"findings": findings, "files": rows},
             text="\n".join(lines if findings else [*lines, "Nothing is wrong with the settings."]),
             exit=Exit.FAILED if findings else Exit.OK,
         )

@@ -26,6 +26,13 @@ def conflicts(settings: Settings) -> Iterator[str]:
         and not s["recall.includeSourceFacts"]
     ):
         yield "recall.maxSourceFactsTokens has no effect while recall.includeSourceFacts is false."
+    if (s["observe.model.provider"] is None) != (s["observe.model.id"] is None):
+        yield "observe.model.provider and observe.model.id have an effect only together; the session's model works."
+    target, most = s["observe.observationsPoolTargetTokens"], s["observe.observationsPoolMaxTokens"]
+    if target is not None and target >= most:
+        yield (
+            "observe.observationsPoolTargetTokens is not below observe.observationsPoolMaxTokens; half of that is used."
+        )
     known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
     for name in _unknown_placeholders(s):
         yield f"observations.scopes names the placeholder {name[:80]!r}, which is not known. There are {known}."

@@ -10,7 +10,7 @@ from attrs import Factory, define, field, frozen
 
 from hindbrain.generic._config._form import FormError
 from hindbrain.generic._config._key import Key
-from hindbrain.generic._config._keys import BY_PATH, KEYS, RESERVED
+from hindbrain.generic._config._keys import BY_PATH, KEYS
 
 _MOST_UNKNOWN = 10
 _SCHEMA = "$schema"
@@ -143,7 +143,7 @@ class _Merging:
 
 def _in_order(layer: Layer) -> list[tuple[Key | None, str, object]]:
     """A layer's keys: older names first, then keys that others lie below, so that the closer word is the last."""
-    found = [(BY_PATH.get(path), path, raw) for path, raw in flatten(layer.values) if not path.startswith(RESERVED)]
+    found = [(BY_PATH.get(path), path, raw) for path, raw in flatten(layer.values)]
     return sorted(found, key=lambda item: _rank(item[0]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hindbrain.generic._config._key import Key
-from hindbrain.generic._config._keys import ALIASES, KEYS, RESERVED
+from hindbrain.generic._config._keys import ALIASES, KEYS
 from hindbrain.generic._config._plain import plain
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -23,8 +23,6 @@ def schema() -> dict[str, Any]:
     root["properties"]["$schema"] = {"type": "string"}
     for key in (*KEYS, *ALIASES):
         _place(root, key.path.split("."), _leaf(key, definitions))
-    for beginning in RESERVED:
-        root["properties"][beginning.rstrip(".")] = {"type": "object"}
     head = {"$schema": DRAFT, "title": "Settings of hindbrain"}
     return {**head, **root, "$defs": definitions}
 

@@ -3,35 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from hindbrain.generic._config._form import COUNT, FLAG, NAME, Form, choice, whole
 from hindbrain.generic._config._imports._found import LATER, Found, leaves
+from hindbrain.generic._config._keys_observe import OBSERVE
 
 NAMESPACE, OLD_NAMESPACE = "pi-ext-memory", "observational-memory"
-OBSERVE: Mapping[str, Form] = {
-    "observeAfterTokens": COUNT,
-    "observerChunkMaxTokens": whole(256, 1_000_000, "a whole number from 256 up"),
-    "reflectAfterTokens": COUNT,
-    "compactAfterTokens": COUNT,
-    "compactAfterTokensMode": choice("calibrated", "ratio"),
-    "compactAfterTokensRatio": Form(
-        Annotated[float, Field(strict=True, gt=0, lt=1)], "a number between 0 and 1", "number"
-    ),
-    "observationsPoolMaxTokens": COUNT,
-    "observationsPoolTargetTokens": COUNT,
-    "memoryMaxTokens": COUNT,
-    "agentMaxTurns": COUNT,
-    "agentMaxTokens": COUNT,
-    "model.provider": NAME,
-    "model.id": NAME,
-    "model.thinking": choice("off", "minimal", "low", "medium", "high", "xhigh", "max"),
-    "showWorkerNotifications": FLAG,
-    "passive": FLAG,
-    "debugLog": FLAG,
-}
+_OBSERVE = frozenset(key.path.removeprefix("observe.") for key in OBSERVE)
 """Settings of observational memory, which stand under ``observe`` here."""
 _SERVER = {
     "apiUrl": "hindsight.baseUrl",
@@ -68,10 +46,10 @@ def read_ext_memory(tree: Mapping[str, Any]) -> Found:
         server = rest.pop("hindsight", None)
         if isinstance(server, Mapping):
             _server(server, found)
-        old = {name: rest.pop(name) for name in list(rest) if _is_old(name) and name not in OBSERVE}
+        old = {name: rest.pop(name) for name in list(rest) if _is_old(name) and name not in _OBSERVE}
         _old(old, NAMESPACE, found)
         for name, value in leaves(rest):
-            if name in OBSERVE:
+            if name in _OBSERVE:
                 found.take(f"{NAMESPACE}.{name}", f"observe.{name}", value)
             else:
                 found.leave(f"{NAMESPACE}.{name}")

@@ -11,7 +11,7 @@ from attrs import Factory, define, frozen
 from hindbrain.generic._config._files import FileRead
 from hindbrain.generic._config._form import FormError
 from hindbrain.generic._config._imports._ecosystem import read_ecosystem
-from hindbrain.generic._config._imports._ext_memory import NAMESPACE, OBSERVE, OLD_NAMESPACE, read_ext_memory
+from hindbrain.generic._config._imports._ext_memory import NAMESPACE, OLD_NAMESPACE, read_ext_memory
 from hindbrain.generic._config._imports._found import Found, Taken
 from hindbrain.generic._config._imports._hindsight import read_hindsight
 from hindbrain.generic._config._imports._smart_compact import TURNS_STAYED, read_smart_compact
@@ -120,8 +120,5 @@ class _Planning:
 
 def _value(item: Taken) -> tuple[Any, tuple[str, ...]]:
     """The value as it will stand in our file, and what was left out of it."""
-    key = BY_PATH.get(item.path)
-    if key is not None:
-        value, said = key.read_leniently(item.value)
-        return plain(value), said
-    return plain(OBSERVE[item.path.removeprefix("observe.")].read(item.value)), ()
+    value, said = BY_PATH[item.path].read_leniently(item.value)
+    return plain(value), said
