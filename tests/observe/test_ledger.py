@@ -116,8 +116,8 @@ def test_what_is_written_is_read_back_the_same(found: list[Observation]) -> None
     assert read_folded(entry) == folded
 
 
-def test_nothing_empty_is_written_but_the_verdict_that_a_chunk_held_nothing() -> None:
-    assert append_of(Reflected(reflections=(), covers="raw-1")) is None
+def test_nothing_empty_is_written_but_the_verdict_that_there_was_nothing_to_say() -> None:
+    assert append_of(Reflected(reflections=(), covers="")) is None
     assert append_of(Dropped(ids=(), covers="raw-1")) is None
     assert append_of(Superseded(ids=("a",), covers="")) is None
     assert append_of(Observed(observations=(seen("x"),), covers="")) is None
@@ -126,7 +126,22 @@ def test_nothing_empty_is_written_but_the_verdict_that_a_chunk_held_nothing() ->
     assert made.data == {"observations": [], "coversUpToId": "raw-3", "verdict": "empty"}
     script = ten_sources()
     script.append(Observed(observations=(), covers="raw-3"))
-    assert script.index().observed_to == 2
+    script.append(Reflected(reflections=(), covers="raw-2"))
+    assert (script.index().observed_to, script.index().reflected_to) == (2, 1)
+
+
+def test_an_empty_list_of_reflections_is_a_verdict_only_where_it_says_so() -> None:
+    script = ten_sources()
+    script.custom("om.reflections.recorded", {"reflections": [], "coversUpToId": "raw-3"})
+    script.custom("om.reflections.recorded", {"reflections": [{}], "coversUpToId": "raw-3", "verdict": "empty"})
+    assert script.index().reflected_to == -1
+
+
+def test_a_merge_moves_the_reflections_marker_as_a_new_reflection_does() -> None:
+    script = ten_sources()
+    script.append(Superseded(ids=("aaaaaaaaaaaa",), covers="raw-4"))
+    script.append(Superseded(ids=("bbbbbbbbbbbb",), covers="gone"))
+    assert script.index().reflected_to == 3
 
 
 @pytest.mark.req("S4-ledger-006")

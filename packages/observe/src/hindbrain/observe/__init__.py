@@ -7,7 +7,7 @@ from hindbrain.observe._clocks import Clocks, clocks, compact_due, compact_thres
 from hindbrain.observe._codec import read_event, read_folded
 from hindbrain.observe._compaction import Compaction, Declined, Delegated, Notice, compact, unobserved_before
 from hindbrain.observe._config import ModelChoice, ObserveConfig, Thinking
-from hindbrain.observe._consolidate import consolidate
+from hindbrain.observe._consolidate import consolidate, turns_to_rest
 from hindbrain.observe._coverage import Tier, coverage, tier
 from hindbrain.observe._encode import Append, append_of, folded_details
 from hindbrain.observe._errors import (
@@ -154,6 +154,7 @@ __all__ = [
     "tier",
     "timeline",
     "tokens",
+    "turns_to_rest",
     "unobserved_before",
     "view",
     "visible",

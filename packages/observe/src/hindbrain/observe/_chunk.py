@@ -84,14 +84,14 @@ def plan_request(*, window: int | None, system: int, output: int, memory: int, c
     return RequestPlan(memory=min(memory, room - output - chunk), chunk=chunk, output=output)
 
 
-def next_chunk(index: LedgerIndex, cap: int) -> Chunk | None:
+def next_chunk(index: LedgerIndex, cap: int, zone: str = "UTC") -> Chunk | None:
     """The next sources that no observer has seen; None where there are none, or where not even an excerpt fits.
 
     The text is never longer than ``cap`` tokens. A source that alone is longer is excerpted, and the chunk ends there.
+    ``zone`` is for a ledger that has none yet.
     """
-    zone = index.zone or "UTC"
     backlog = index.entries[index.observed_to + 1 :]
-    blocks = ((entry, source_block(entry, zone)) for entry in backlog if is_source(entry))
+    blocks = ((entry, source_block(entry, index.zone or zone)) for entry in backlog if is_source(entry))
     return _filled(blocks, cap)
 
 

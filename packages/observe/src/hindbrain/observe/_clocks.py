@@ -50,8 +50,9 @@ def observe_due(index: LedgerIndex, config: ObserveConfig) -> bool:
 
 
 def reflect_due(index: LedgerIndex, config: ObserveConfig) -> bool:
-    """Whether there are observations, and enough happened since they were last reflected on."""
-    return index.gate_on and index.observed_to >= 0 and clocks(index).reflect >= config.reflect_after_tokens
+    """Whether something was observed since the last reflection, and enough happened since then."""
+    new = index.observed_to > index.reflected_to
+    return index.gate_on and new and clocks(index).reflect >= config.reflect_after_tokens
 
 
 def compact_due(index: LedgerIndex, config: ObserveConfig, window: int | None = None) -> bool:

@@ -164,7 +164,9 @@ def _reflected(data: dict[str, Any], _times: Times) -> events.Reflected | None:
     if not isinstance(raws, list) or not isinstance(covers, str) or not covers:
         return None
     found = _each(raws, _reflection)
-    return events.Reflected(reflections=found, covers=covers) if found else None
+    if not found and (raws or data.get("verdict") != "empty"):
+        return None
+    return events.Reflected(reflections=found, covers=covers)
 
 
 def _dropped(data: dict[str, Any], _times: Times) -> events.Dropped | None:

@@ -1,4 +1,4 @@
-"""Events to what a host appends. Nothing empty is ever written, save the verdict that a chunk held nothing."""
+"""Events to what a host appends. Nothing empty is ever written, save the verdict that there was nothing to say."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ def append_of(event: events.Event) -> Append | None:
             made = Append(events.GATE, {"enabled": event.enabled})
         case events.Observed() if event.covers:
             made = Append(events.OBSERVED, _observed(event))
-        case events.Reflected() if event.covers and event.reflections:
-            found = [reflection_data(each) for each in event.reflections]
-            made = Append(events.REFLECTED, {"reflections": found, "coversUpToId": event.covers})
+        case events.Reflected() if event.covers:
+            made = Append(events.REFLECTED, _reflected(event))
         case events.Dropped() if event.covers and event.ids:
             made = Append(events.DROPPED, {"observationIds": list(event.ids), "coversUpToId": event.covers})
         case events.Superseded() if event.covers and event.ids:
@@ -50,6 +49,11 @@ def _observed(event: events.Observed) -> dict[str, Any]:
     if not event.observations:
         data["verdict"] = "empty"
     return data
+
+
+def _reflected(event: events.Reflected) -> dict[str, Any]:
+    data = {"reflections": [reflection_data(each) for each in event.reflections], "coversUpToId": event.covers}
+    return data if event.reflections else {**data, "verdict": "empty"}
 
 
 def observation_data(record: Observation) -> dict[str, JsonValue]:

@@ -33,7 +33,10 @@ class Observed:
 
 @frozen(kw_only=True)
 class Reflected:
-    """Reflections, made when observations reached ``covers``."""
+    """Reflections, made when observations reached ``covers``.
+
+    Without any it is the verdict that there was nothing lasting to say.
+    """
 
     reflections: tuple[Reflection, ...]
     covers: str

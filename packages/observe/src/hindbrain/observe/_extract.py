@@ -66,15 +66,16 @@ _RULES = (
 )
 
 
-def extract(index: LedgerIndex, chunk: Chunk, *, now: int = 0) -> tuple[Observation, ...]:
+def extract(index: LedgerIndex, chunk: Chunk, *, now: int = 0, zone: str = "UTC") -> tuple[Observation, ...]:
     """Observe the sources of a chunk by rules, oldest first; none where nothing in it is worth a record.
 
     Args:
         index: the branch the chunk is of.
         chunk: what to look at.
         now: the moment for a source that has none, in milliseconds since 1970 UTC.
+        zone: the zone of times for a ledger that has none yet.
     """
-    zone = index.zone or "UTC"
+    zone = index.zone or zone
     places = [place for each in chunk.source_ids if (place := index.place(each)) is not None]
     found: dict[str, Observation] = {}
     for content, kind, relevance, sources in _noted([index.entries[place] for place in places]):

@@ -160,7 +160,9 @@ class LedgerIndex:
             case events.Dropped():
                 self._add([Gone(event.ids, self._at.get(event.covers), place)])
             case events.Superseded():
-                self._add([Replaced(event.ids, self._at.get(event.covers), place)])
+                marker = self._at.get(event.covers)
+                self.reflected_to = max(self.reflected_to, -1 if marker is None else marker)
+                self._add([Replaced(event.ids, marker, place)])
             case events.Gate():
                 self.gate_on = event.enabled
             case None:
