@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from hindbrain.contracts import Completion, HindbrainError
 from hindbrain.observe import (
     Append,
+    Compaction,
     ConsolidationRun,
     Kind,
     LedgerIndex,
+    Moment,
     ObserveConfig,
     Observed,
     Relevance,
     Stage,
+    compact,
     consolidate,
     make_observation,
     turns_to_rest,
@@ -69,6 +72,11 @@ async def test_what_is_observed_is_reflected_on_in_the_same_run() -> None:
     assert (run.observed, run.reflected) == (1, 1)
     assert shop.stages == [Stage.OBSERVER, Stage.REFLECTOR, None]
     assert run.run_id == "run-1"
+    asked = len(shop.model.asked)
+    made = compact(script.index(), "raw-3", config, Moment(window=128_000))
+    assert isinstance(made, Compaction)
+    assert "seen raw-1" in made.summary
+    assert len(shop.model.asked) == asked
 
 
 async def test_nothing_due_asks_nobody_and_says_so() -> None:

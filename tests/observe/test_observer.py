@@ -193,6 +193,7 @@ async def test_a_model_that_fails_moves_nothing(stop: str) -> None:
     assert shop.script.index().observed_to == -1
 
 
+@pytest.mark.req("S4-settings-013")
 async def test_a_context_that_is_too_large_for_the_server_is_no_passing_error() -> None:
     class TooLongError(HindbrainError):
         code = "model-request"
