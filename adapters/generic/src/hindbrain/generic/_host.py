@@ -86,3 +86,15 @@ class InProcessHost:
     async def emit(self, event: TelemetryEvent) -> None:
         """Keep the event among the newest thousand, for whoever looks."""
         self.events.append(event)
+
+    async def idle(self) -> bool:
+        """Whoever lives in this process says itself when a run is over."""
+        return True
+
+    async def compact(self, instructions: str | None = None) -> bool:  # noqa: ARG002  (the port's names)
+        """An agent in this process compacts its own context, and asks for a summary then."""
+        return False
+
+    async def copy(self, text: str) -> str | None:  # noqa: ARG002  (the port's names)
+        """There is no clipboard here."""
+        return None

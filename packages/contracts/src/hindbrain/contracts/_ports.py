@@ -63,6 +63,18 @@ class Host(Protocol):
         """Hand a telemetry event to whoever listens on the host's bus."""
         ...
 
+    async def idle(self) -> bool:
+        """Whether no run of the agent is under way, so that the session may be compacted."""
+        ...
+
+    async def compact(self, instructions: str | None = None) -> bool:
+        """Compact the session in the host's own way, which asks for a summary first; whether it was compacted."""
+        ...
+
+    async def copy(self, text: str) -> str | None:
+        """Put a text on the user's clipboard; how that was done, None where it could not be."""
+        ...
+
 
 @frozen(kw_only=True)
 class Tool:

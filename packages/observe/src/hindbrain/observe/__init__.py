@@ -51,12 +51,13 @@ from hindbrain.observe._render import record_lines, render
 from hindbrain.observe._replay import Observer, Progress, Replayed, ReplayedCompaction, replay
 from hindbrain.observe._run import ConsolidationRun, Stage, StageFailure
 from hindbrain.observe._select import Selection, select
-from hindbrain.observe._status import Layer, Status, status, status_lines
+from hindbrain.observe._status import Activity, Layer, Status, status, status_lines
 from hindbrain.observe._timeline import timeline
 from hindbrain.observe._tokens import entry_tokens, is_source, tokens
 from hindbrain.observe._view import View, view
 
 __all__ = [
+    "Activity",
     "Append",
     "BranchMovedError",
     "Budget",

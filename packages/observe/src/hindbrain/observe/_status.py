@@ -5,7 +5,9 @@ Source: 004_d1a6c9e182f889a8.txt, "Commands and agent tool"; spec/observe.md sec
 
 from __future__ import annotations
 
-from attrs import frozen
+from collections.abc import Mapping
+
+from attrs import field, frozen
 
 from hindbrain.observe._budget import memory_cap
 from hindbrain.observe._clocks import Clocks, clocks, compact_threshold
@@ -13,6 +15,7 @@ from hindbrain.observe._config import ObserveConfig
 from hindbrain.observe._events import RenderBudget
 from hindbrain.observe._index import LedgerIndex
 from hindbrain.observe._projection import Drift, drift, visible
+from hindbrain.observe._run import Stage
 from hindbrain.observe._timeline import LEGEND, timeline
 
 
@@ -26,6 +29,28 @@ class Layer:
     visible: int
     new: int
     missing: int
+
+
+@frozen(kw_only=True)
+class Activity:
+    """What a live session adds: its mode, who is at work, what was spent, and the last failure of each worker."""
+
+    passive: bool = False
+    stage: Stage | None = None
+    compacting: bool = False
+    spend_usd: float = 0.0
+    calls: Mapping[Stage, int] = field(factory=dict)
+    errors: Mapping[Stage, str] = field(factory=dict)
+
+    def lines(self) -> list[str]:
+        """A line for each thing there is to say."""
+        at_work = [self.stage.value] if self.stage is not None else []
+        at_work += ["compaction"] if self.compacting else []
+        calls = ", ".join(f"{stage.value} {count}" for stage, count in self.calls.items())
+        told = ["Passive: nothing starts by itself"] if self.passive else []
+        told.append(f"In flight: {', '.join(at_work) or 'nothing'}")
+        told.append(f"Cost: ${self.spend_usd:.4f}" + (f" ({calls} calls)" if calls else ""))
+        return told + [f"Last error of the {stage.value}: {text}" for stage, text in self.errors.items()]
 
 
 @frozen(kw_only=True)
@@ -84,8 +109,15 @@ def _reflections(index: LedgerIndex, shown: int, apart: Drift) -> Layer:
     )
 
 
-def status_lines(index: LedgerIndex, config: ObserveConfig, window: int | None = None, *, width: int = 80) -> list[str]:
-    """The state as lines of at most ``width`` columns, the timeline last."""
+def status_lines(
+    index: LedgerIndex,
+    config: ObserveConfig,
+    window: int | None = None,
+    *,
+    width: int = 80,
+    activity: Activity | None = None,
+) -> list[str]:
+    """The state as lines of at most ``width`` columns, the timeline last; ``activity`` is that of a live session."""
     s = status(index, config, window)
     active = s.active_pool + s.reflection_pool
     lines = [
@@ -106,6 +138,7 @@ def status_lines(index: LedgerIndex, config: ObserveConfig, window: int | None =
             f"Last render: {last.rendered_tokens:,} / {last.max_tokens:,} tokens, tail {last.tail_tokens:,}",
             f"Trimmed: {last.trimmed_observations:,} observations, {last.trimmed_reflections:,} reflections",
         ]
+    lines += activity.lines() if activity is not None else []
     lines += [f"Timeline: {index.tokens_from(0):,} tokens, {s.compactions} compactions", LEGEND, timeline(index, width)]
     return [line[:width] for line in lines]
 

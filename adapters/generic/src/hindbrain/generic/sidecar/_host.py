@@ -17,8 +17,9 @@ from hindbrain.generic.sidecar._peer import Peer
 from hindbrain.generic.sidecar._view import Missing, SessionView
 
 _QUICK = 2.0
+_COPYING = 10.0
 _PATIENT = 600.0
-"""Seconds: for what a host knows at once, and for what its user is asked."""
+"""Seconds: for what a host knows at once, for a clipboard's own program, and for what its user is asked."""
 _MOST_BYTES = 1024 * 1024
 
 
@@ -50,7 +51,8 @@ class PeerHost:
         """Append an entry. Raises where the branch has moved on; nothing was appended then."""
         params = {"customType": custom_type, "data": dict(data), "expectAncestor": expect_ancestor}
         answer = await self._ask("host/append", params)
-        return str(answer["id"])
+        self.leaf = str(answer["id"])  # where the host stands now, until it says otherwise
+        return self.leaf
 
     async def notify(self, text: str, level: str = "info") -> None:
         """Show one line."""
@@ -95,6 +97,19 @@ class PeerHost:
     async def emit(self, event: TelemetryEvent) -> None:
         """Hand the event to whoever listens on the host's bus."""
         self._peer.notify("host/emit", {"channel": CHANNEL, "data": event.payload()})
+
+    async def idle(self) -> bool:
+        """Whether no run of the agent is under way."""
+        return (await self._ask("host/idle", {})).get("idle") is True
+
+    async def compact(self, instructions: str | None = None) -> bool:
+        """Let the host compact; it asks for the summary meanwhile."""
+        return (await self._ask("host/compact", {"instructions": instructions}, within=_PATIENT)).get("done") is True
+
+    async def copy(self, text: str) -> str | None:
+        """Put a text on the clipboard of whoever sits at the host."""
+        how = (await self._ask("host/copy", {"text": text}, within=_COPYING)).get("how")
+        return how if isinstance(how, str) and how else None
 
     async def other_memory(self) -> str | None:
         """The host's own memory where that is on."""

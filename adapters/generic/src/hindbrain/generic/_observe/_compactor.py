@@ -1,0 +1,200 @@
+"""When a session is compacted, and the answer to a host that does it: prepared memory, no model, no waiting.
+
+Source: 004_d1a6c9e182f889a8.txt, "Scaling compaction"; spec/observe.md sections 4 and 5.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from hindbrain.contracts import ContextUsage, Host
+from hindbrain.generic._observe._consolidator import Consolidator, Note
+from hindbrain.generic._observe._idle import IdleTimer
+from hindbrain.generic._observe._ledger import HostLedger
+from hindbrain.generic._observe._models import Tell
+from hindbrain.generic._observe._values import Cancelled, CompactionAnswer, CompactionAsk
+from hindbrain.observe import (
+    Declined,
+    Delegated,
+    LedgerIndex,
+    Moment,
+    ObserveConfig,
+    ObserveError,
+    clocks,
+    compact,
+    compact_due,
+    folded_details,
+)
+
+SOON = 5.0
+"""Seconds until a session is compacted whose silence had lasted long enough before it was opened again."""
+PATIENCE = 600.0
+"""Seconds that a silence's compaction waits for workers."""
+_DONE = frozenset({"stop", "end_turn", "endTurn", "length", None})
+
+
+class Compactor:
+    """The compactions of one session.
+
+    Args:
+        host: where the session lives.
+        ledger: its ledger.
+        workers: waited for where somebody asked for a compaction, never by the host's own.
+        config: the settings.
+        usage: how full the model's window is.
+        tell: shows a line to the user.
+        note: the debug log.
+        timer: the silence.
+        clock: milliseconds since 1970 UTC.
+
+    Attributes:
+        asked: whether a compaction that we asked for is under way.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        ledger: HostLedger,
+        workers: Consolidator,
+        config: ObserveConfig,
+        *,
+        usage: Callable[[], Awaitable[ContextUsage]],
+        tell: Tell,
+        note: Note,
+        timer: IdleTimer,
+        clock: Callable[[], int],
+    ) -> None:
+        self._host = host
+        self._ledger = ledger
+        self._workers = workers
+        self._config = config
+        self._usage = usage
+        self._tell = tell
+        self._note = note
+        self._timer = timer
+        self._clock = clock
+        self._answering = False
+        self._in_silence = False
+        self.asked = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a compaction is asked for or being answered."""
+        return self.asked or self._answering
+
+    async def due(self) -> bool:
+        """Whether the branch has grown enough for a compaction that can shrink it."""
+        index = await self._ledger.index()
+        return compact_due(index, self._config, (await self._usage()).window)
+
+    async def settled(self) -> None:
+        """The agent has come to rest: compact where that is due, else begin to listen to the silence."""
+        if self._config.passive or self.busy:
+            return
+        if await self.due():
+            await self.ask(again=self.due)
+        else:
+            await self.listen()
+
+    async def ask(self, *, again: Callable[[], Awaitable[bool]] | None = None) -> bool:
+        """Let the host compact, unless it is busy or it is not due any more; whether it did.
+
+        Args:
+            again: looks once more, after the host has said that it is idle.
+        """
+        if self.busy:
+            return False
+        self.asked = True
+        try:
+            if not await self._host.idle() or (again is not None and not await again()):
+                self._note("compaction.deferred", {}, None)
+                return False
+            return await self._host.compact()
+        finally:
+            self.asked = False
+
+    async def answer(self, ask: CompactionAsk) -> CompactionAnswer | Cancelled | None:
+        """The compaction to store; None leaves the host to summarise as it would without us."""
+        if self._answering:
+            return Cancelled(text="A compaction is being prepared already.")
+        self._answering = True
+        try:
+            return await self._answer(ask)
+        finally:
+            self._answering = False
+
+    async def _answer(self, ask: CompactionAsk) -> CompactionAnswer | Cancelled | None:
+        index = await self._ledger.index()
+        moment = Moment(
+            window=ask.window, reserve=ask.reserve, system=ask.system_tokens, overflow=ask.reason == "overflow"
+        )
+        try:
+            made = compact(index, ask.first_kept, self._config, moment, instructions=ask.instructions)
+        except ObserveError as error:
+            self._note("compaction.refused", {"code": error.code}, None)
+            return None
+        if made.notice is not None:
+            await self._tell(made.notice.text, "warning" if made.notice.warning else "info")
+        if isinstance(made, Delegated):
+            self._note("compaction.delegated", {"reason": made.reason.value}, None)
+            if made.reason is Declined.EMPTY and self._in_silence:
+                return Cancelled(text="There is no memory yet, so nothing is compacted.")
+            return None
+        self._note("compaction.answered", {"tokensBefore": ask.tokens_before, "render": made.budget.render}, None)
+        return CompactionAnswer(
+            summary=made.summary,
+            first_kept=made.first_kept,
+            tokens_before=ask.tokens_before,
+            details=folded_details(made.details),
+        )
+
+    async def listen(self, *, since: int | None = None) -> None:
+        """Compact after a silence, where there is enough to compact and a memory to do it from.
+
+        Args:
+            since: when the silence began, in milliseconds since 1970 UTC; None is now.
+        """
+        ttl = self._config.idle_compaction_ttl
+        if ttl is None or self._config.passive or not self._silence_pays(await self._ledger.index()):
+            self._timer.drop()
+            return
+        left = ttl if since is None else max(SOON, ttl - (self._clock() - since) / 1000)
+        self._timer.arm(left, self._after_silence)
+
+    async def resumed(self) -> None:
+        """A session was opened again: its silence may have begun before."""
+        since = _last_rest(await self._ledger.index(), self._clock())
+        if since is not None:
+            await self.listen(since=since)
+
+    async def _after_silence(self) -> None:
+        if not await self._workers.wait(PATIENCE):
+            return
+        self._in_silence = True
+        try:
+            await self.ask(again=self._still_pays)
+        finally:
+            self._in_silence = False
+
+    async def _still_pays(self) -> bool:
+        return self._silence_pays(await self._ledger.index())
+
+    def _silence_pays(self, index: LedgerIndex) -> bool:
+        fold = index.fold
+        return (
+            index.gate_on
+            and clocks(index).compact >= self._config.idle_compaction_min_tokens
+            and index.tokens_from(index.compacted_at + 1) > 0
+            and bool(fold.active_observations or fold.active_reflections)
+        )
+
+
+def _last_rest(index: LedgerIndex, now: int) -> int | None:
+    """When the session came to rest: at its last answer or compaction; None where it did not, or nobody knows."""
+    last = next((entry for entry in reversed(index.entries) if entry.kind in {"message", "compaction"}), None)
+    if last is None or last.at is None or last.at > now:
+        return None
+    if last.kind == "message" and (last.message is None or last.message.role != "assistant"):
+        return None
+    stopped = last.message.stop_reason if last.message is not None else None
+    return last.at if stopped in _DONE else None

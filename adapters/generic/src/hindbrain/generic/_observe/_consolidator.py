@@ -1,0 +1,155 @@
+"""Runs the workers in the background, one run at a time.
+
+Source: 004_d1a6c9e182f889a8.txt, "How it works"; spec/observe.md sections 3.1 and 3.8.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+
+from hindbrain.contracts import JsonValue
+from hindbrain.generic._observe._ledger import HostLedger
+from hindbrain.generic._observe._models import Tell
+from hindbrain.generic._observe._notices import RunNotices
+from hindbrain.generic._observe._spend import Spend
+from hindbrain.observe import (
+    ConsolidationRun,
+    LedgerIndex,
+    ModelSource,
+    ObserveConfig,
+    Stage,
+    consolidate,
+    observe_due,
+    reflect_due,
+)
+
+Note = Callable[[str, Mapping[str, JsonValue], str | None], None]
+"""Told an event, its ids and counts, and the run it belongs to."""
+Sleep = Callable[[float], Awaitable[None]]
+Window = Callable[[], Awaitable[int | None]]
+
+
+class Consolidator:
+    """The workers of one session.
+
+    Args:
+        ledger: the session's ledger.
+        source: where the workers' model comes from.
+        config: the settings.
+        window: the session model's window, asked for each run.
+        tell: shows a line to the user.
+        note: the debug log.
+        clock: milliseconds since 1970 UTC.
+        sleep: how a retry waits.
+
+    Attributes:
+        stage: the worker at work, None between runs.
+        spend: what the runs of this session cost.
+        errors: the last failure of each worker in the newest run, as told.
+    """
+
+    def __init__(
+        self,
+        ledger: HostLedger,
+        source: ModelSource,
+        config: ObserveConfig,
+        *,
+        window: Window,
+        tell: Tell,
+        note: Note,
+        clock: Callable[[], int],
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._ledger = ledger
+        self._source = source
+        self._config = config
+        self._window = window
+        self._tell = tell
+        self._note = note
+        self._clock = clock
+        self._sleep = sleep
+        self._notices = RunNotices(routine=config.show_worker_notifications)
+        self._run: asyncio.Task[ConsolidationRun | None] | None = None
+        self.stage: Stage | None = None
+        self.spend = Spend()
+        self.errors: dict[Stage, str] = {}
+
+    @property
+    def running(self) -> bool:
+        """Whether a run has the lock."""
+        return self._run is not None and not self._run.done()
+
+    def start(self, *, forced: bool = False) -> asyncio.Task[ConsolidationRun | None] | None:
+        """Begin a run, unless one is under way; looking and claiming are one step.
+
+        Args:
+            forced: thresholds count for nothing.
+        """
+        if self.running:
+            return None
+        self._run = asyncio.create_task(self._consolidate(forced=forced))
+        return self._run
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait for the run that is under way; whether none is any more."""
+        if self._run is not None:
+            await asyncio.wait([self._run], timeout=seconds)
+        return not self.running
+
+    async def stop(self) -> None:
+        """Break the run off. What it has recorded stays, and the rest is observed later."""
+        if self._run is not None:
+            self._run.cancel()
+            await asyncio.gather(self._run, return_exceptions=True)
+
+    async def _consolidate(self, *, forced: bool) -> ConsolidationRun | None:
+        index = await self._ledger.index()
+        if not index.gate_on or not (forced or self._due(index)):
+            return None
+        run_id = f"consolidation-{self._clock():x}-{secrets.token_hex(3)}"
+        self.errors = {}
+        self._note("consolidation.begin", {"forced": forced}, run_id)
+        try:
+            run = await consolidate(
+                self._ledger,
+                self._source,
+                self._config,
+                clock=self._clock,
+                run_id=run_id,
+                forced=forced,
+                window=await self._window(),
+                on_stage=self._at,
+                log=lambda event, data: self._note(event, data, run_id),
+                sleep=self._sleep,
+            )
+        finally:
+            self._at(None)
+        self.spend.add(run)
+        self.errors = {failure.stage: failure.text for failure in run.failures}
+        self._note("consolidation.end", _counts(run), run_id)
+        for text, level in self._notices.of(run):
+            await self._tell(text, level)
+        return run
+
+    def _due(self, index: LedgerIndex) -> bool:
+        return observe_due(index, self._config) or reflect_due(index, self._config)
+
+    def _at(self, stage: Stage | None) -> None:
+        self.stage = stage
+
+
+def _counts(run: ConsolidationRun) -> dict[str, JsonValue]:
+    return {
+        "observed": run.observed,
+        "reflected": run.reflected,
+        "superseded": run.superseded,
+        "dropped": run.dropped,
+        "reclaimed": run.reclaimed,
+        "empty": run.empty,
+        "moved": run.moved,
+        "failures": [f"{failure.stage.value}:{failure.code}" for failure in run.failures],
+        "calls": sum(run.calls.values()),
+        "costUsd": run.cost_usd,
+    }

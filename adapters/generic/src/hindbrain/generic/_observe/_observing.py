@@ -1,0 +1,290 @@
+"""Observational memory of one session: what a host tells it, and what a user asks of it.
+
+Source: 004_d1a6c9e182f889a8.txt, "Commands and agent tool"; spec/observe.md sections 4, 6 and 7.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any
+
+from hindbrain.contracts import ContextUsage, Host, JsonValue
+from hindbrain.generic._observe._compactor import Compactor
+from hindbrain.generic._observe._consolidator import Consolidator
+from hindbrain.generic._observe._debug import DebugLog
+from hindbrain.generic._observe._idle import IdleTimer
+from hindbrain.generic._observe._ledger import HostLedger
+from hindbrain.generic._observe._models import Models, ToldModels
+from hindbrain.generic._observe._values import Cancelled, CompactionAnswer, CompactionAsk, Told
+from hindbrain.memory import iso
+from hindbrain.observe import (
+    Activity,
+    BranchMovedError,
+    Gate,
+    LedgerIndex,
+    ObserveConfig,
+    RecallPage,
+    append_of,
+    is_source,
+    recall,
+    recall_page,
+    status_lines,
+    view,
+)
+
+WAITED = 100.0
+"""Seconds that a command waits for workers; hosts give a command two minutes."""
+OFF = "Observational memory is off in this session; /om on switches it on."
+
+
+class Observing:
+    """The engine of one session. No method raises for a broken memory, but for ``set_gate``, which says what failed.
+
+    Tell it what happens (:meth:`started`, :meth:`turn_ended`, :meth:`settled`), let it answer compactions, and close
+    it: workers and timers end with it.
+
+    Args:
+        host: where the conversation lives.
+        models: the models that the host knows.
+        config: the settings.
+        clock: milliseconds since 1970 UTC.
+        debug: the debug log; None writes none.
+        sleep: waits so many seconds; of the silence and of retries.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        models: Models,
+        config: ObserveConfig,
+        *,
+        clock: Callable[[], int],
+        debug: DebugLog | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._host = host
+        self._config = config
+        self._clock = clock
+        self._debug = debug if config.debug_log else None
+        self._ledger = HostLedger(host)
+        self._timer = IdleTimer(sleep)
+        self._workers = Consolidator(
+            self._ledger,
+            ToldModels(models, config.model, self._tell),
+            config,
+            window=self._window,
+            tell=self._tell,
+            note=self._note,
+            clock=clock,
+            sleep=sleep,
+        )
+        self._compactor = Compactor(
+            host,
+            self._ledger,
+            self._workers,
+            config,
+            usage=self._usage,
+            tell=self._tell,
+            note=self._note,
+            timer=self._timer,
+            clock=clock,
+        )
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    @property
+    def config(self) -> ObserveConfig:
+        """The settings."""
+        return self._config
+
+    def opened(self) -> None:
+        """The session was opened, perhaps after a long time."""
+        self._spawn(self._compactor.resumed())
+
+    def started(self) -> None:
+        """A run of the agent begins: the silence is over, and what is due may be observed beside it."""
+        self._timer.drop()
+        self.turn_ended()
+
+    def turn_ended(self) -> None:
+        """A turn is over. Returns at once; what is due is observed in the background."""
+        if not (self._closed or self._config.passive):
+            self._workers.start()
+
+    def settled(self) -> None:
+        """The agent has come to rest. Returns at once; a compaction that is due is asked for in the background."""
+        self._spawn(self._compactor.settled())
+
+    async def before_settle(self) -> bool:
+        """Whether the host should compact before it comes to rest, while the run still goes on."""
+        if self._closed or self._config.passive or self._compactor.busy:
+            return False
+        with contextlib.suppress(Exception):  # the border to the host: it settles as it would without us
+            return await self._compactor.due() and not await self._is_empty()
+        return False
+
+    async def compaction(self, ask: CompactionAsk) -> CompactionAnswer | Cancelled | None:
+        """Answer a host that compacts; None lets it summarise as it would without us."""
+        if self._closed:
+            return Cancelled(text="The session was closed.")
+        try:
+            return await self._compactor.answer(ask)
+        except Exception as error:  # noqa: BLE001  (the border to the host: it compacts as it would without us)
+            self._note("compaction.failed", {"kind": type(error).__name__}, None)
+            return None
+
+    async def recall(self, record_id: str, page: int = 1) -> RecallPage:
+        """What a record rests on, a page at a time."""
+        index = await self._ledger.index()
+        return recall_page(recall(index, record_id), page=page, zone=index.zone or "UTC")
+
+    async def set_gate(self, *, on: bool) -> Told:
+        """Switch observation on or off for this branch; durable before it is told.
+
+        Raises:
+            Exception: the host did not take the entry; nothing was switched.
+        """
+        index = await self._ledger.index()
+        word = "on" if on else "off"
+        if index.gate_on is on:
+            return Told(text=f"Observational memory is {word} already.")
+        entry = append_of(Gate(enabled=on))
+        assert entry is not None  # noqa: S101  (a gate is never nothing)
+        try:
+            await self._ledger.append(entry, expect_ancestor=index.entries[-1].id if index.entries else None)
+        except BranchMovedError:
+            return Told(
+                text="The conversation moved to another branch meanwhile; nothing was switched.", level="warning"
+            )
+        if not on:
+            self._timer.drop()
+            await self._workers.stop()
+        return Told(text=f"Observational memory is {word} in this session.")
+
+    async def state(self) -> Told:
+        """Whether it is on."""
+        index = await self._ledger.index()
+        mode = " Nothing starts by itself (observe.passive)." if self._config.passive else ""
+        return Told(text=f"Observational memory is {'on' if index.gate_on else 'off'} in this session.{mode}")
+
+    async def status(self, width: int = 80) -> Told:
+        """All there is to say, in lines of at most ``width`` columns."""
+        index, workers = await self._ledger.index(), self._workers
+        activity = Activity(
+            passive=self._config.passive,
+            stage=workers.stage,
+            compacting=self._compactor.busy,
+            spend_usd=workers.spend.usd,
+            calls=dict(workers.spend.calls),
+            errors=dict(workers.errors),
+        )
+        lines = status_lines(index, self._config, await self._window(), width=width, activity=activity)
+        return Told(text="\n".join(lines))
+
+    async def view(self, *, whole: bool = False) -> Told:
+        """What the model sees of memory, or all that is in force on the branch."""
+        text = view(await self._ledger.index(), whole=whole).text
+        return Told(text=text, copy=text)
+
+    async def consolidate_now(self) -> Told:
+        """Run the workers at once, whatever the thresholds say."""
+        refusal = await self._no_consolidation()
+        if refusal is not None:
+            return refusal
+        run = self._workers.start(forced=True)
+        if run is None:
+            return Told(text="The workers are at work already.", level="warning")
+        if not await self._workers.wait(WAITED):
+            return Told(text="The workers are at work; what they find is told when they are done.")
+        done = None if run.cancelled() or run.exception() is not None else run.result()
+        if done is None or done.failures:
+            return Told(text="The workers could not end their run; /om status says why.", level="warning")
+        return Told(text="Consolidated." if done.changed else "Consolidated; nothing new was found.")
+
+    async def compact_now(self) -> Told:
+        """Compact from memory at once; the workers that are at work are waited for first."""
+        refusal = await self._no_compaction()
+        if refusal is not None:
+            return refusal
+        if not await self._workers.wait(WAITED):
+            return Told(text="The workers are still at work; nothing was compacted. Try again later.", level="warning")
+        refusal = await self._no_compaction()
+        if refusal is not None:
+            return refusal
+        if await self._compactor.ask():
+            return Told(text="Compacted from memory.")
+        return Told(text="The host did not compact; it may be at work.", level="warning")
+
+    async def close(self) -> None:
+        """End workers and timers. What they recorded stays, and what they did not is observed in the next session."""
+        self._closed = True
+        self._timer.drop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(self._workers.stop(), *self._tasks, return_exceptions=True)
+
+    async def _no_consolidation(self) -> Told | None:
+        index = await self._ledger.index()
+        if not any(map(is_source, index.entries)):
+            return Told(text="The session has no conversation yet.", level="warning")
+        if not index.gate_on:
+            return Told(text=OFF, level="warning")
+        if self._workers.running:
+            return Told(text="The workers are at work already.", level="warning")
+        if self._compactor.busy:
+            return Told(text="A compaction is under way; try again when it is done.", level="warning")
+        if index.tokens_from(index.observed_to + 1) == 0 and _is_without_memory(index):
+            return Told(text="Everything is observed, and there is no memory to consolidate.", level="warning")
+        return None
+
+    async def _no_compaction(self) -> Told | None:
+        index = await self._ledger.index()
+        if not index.gate_on:
+            return Told(text=OFF, level="warning")
+        if self._compactor.busy:
+            return Told(text="A compaction is under way already.", level="warning")
+        if index.tokens_from(index.compacted_at + 1) == 0:
+            return Told(text="Nothing was said since the last compaction.", level="warning")
+        if _is_without_memory(index):
+            text = "There is no memory to compact from; /om consolidate makes one. Nothing was compacted."
+            return Told(text=text, level="warning")
+        return None
+
+    async def _is_empty(self) -> bool:
+        return _is_without_memory(await self._ledger.index())
+
+    async def _usage(self) -> ContextUsage:
+        with contextlib.suppress(Exception):  # a host that does not say how full it is is asked again the next time
+            return await self._host.context_usage()
+        return ContextUsage()
+
+    async def _window(self) -> int | None:
+        return (await self._usage()).window
+
+    async def _tell(self, text: str, level: str) -> None:
+        with contextlib.suppress(Exception):  # a host that shows nothing has heard nothing
+            await self._host.notify(text, level)
+
+    def _note(self, event: str, data: Mapping[str, JsonValue], run: str | None) -> None:
+        if self._debug is not None:
+            self._debug.write(event, data, at=iso(self._clock()), run=run)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._closed:
+            work.close()
+            return
+        task = asyncio.create_task(self._safely(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _safely(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001  (the border to the host: what is not done now is done at the next turn)
+            self._note("failed", {"kind": type(error).__name__}, None)
+
+
+def _is_without_memory(index: LedgerIndex) -> bool:
+    return not index.fold.active_observations and not index.fold.active_reflections
