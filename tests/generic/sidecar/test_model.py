@@ -39,3 +39,72 @@ async def test_an_answer_that_is_no_message_is_an_error(host: Any, answer: Any) 
     host.answers["host/complete"] = answer
     with pytest.raises(NoCompletionError):
         await PeerModel(host, "s1").complete([Message(role="user", parts=(TextPart("hello"),))])
+
+
+def said(**more: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{"type": "text", "text": "Noted."}], "stopReason": "stop", **more}
+
+
+USER = Message(role="user", parts=(TextPart("hello"),))
+
+
+async def test_another_model_and_its_thinking_are_asked_for_by_name(host: Any) -> None:
+    host.answers["host/complete"] = {"message": said()}
+    await PeerModel(host, "s1", {"provider": "p", "id": "small"}, "low").complete([USER])
+    ((_method, asked),) = host.calls
+    assert (asked["model"], asked["thinking"]) == ({"provider": "p", "id": "small"}, "low")
+
+
+@pytest.mark.req("S4-settings-056")
+async def test_thinking_that_is_off_asks_for_none(host: Any) -> None:
+    host.answers["host/complete"] = {"message": said()}
+    await PeerModel(host, "s1", None, "off").complete([USER])
+    assert host.calls[0][1]["thinking"] is None
+
+
+async def test_what_an_answer_cost_is_told(host: Any) -> None:
+    usage = {"input": 12, "output": 3, "cost": {"input": 0.01, "total": 0.0125}}
+    host.answers["host/complete"] = {"message": said(), "usage": usage}
+    answer = await PeerModel(host, "s1").complete([USER])
+    assert (answer.cost_usd, answer.failed, answer.retryable) == (0.0125, False, False)
+    for cost in (None, {}, {"total": "1"}, {"total": True}):
+        host.answers["host/complete"] = {"message": said(), "usage": {"cost": cost}}
+        assert (await PeerModel(host, "s1").complete([USER])).cost_usd is None
+
+
+@pytest.mark.parametrize(
+    ("told", "passing"),
+    [
+        ("503 Service Unavailable", True),
+        ("429 rate limit reached", True),
+        ("Overloaded", True),
+        ("fetch failed", True),
+        ("500 Context size has been exceeded.", False),
+        ("429 quota exceeded", False),
+        ("401 Unauthorized", False),
+        ("invalid api key", False),
+        ("something else", False),
+        (None, False),
+    ],
+)
+async def test_a_failed_answer_says_whether_it_may_pass(host: Any, told: str | None, passing: bool) -> None:
+    host.answers["host/complete"] = {"message": said(content=[], stopReason="error", errorMessage=told)}
+    answer = await PeerModel(host, "s1").complete([USER])
+    assert (answer.failed, answer.retryable) == (True, passing)
+
+
+async def test_what_a_model_said_goes_back_to_it_as_the_host_spelt_it(host: Any) -> None:
+    raw = said(
+        content=[{"type": "thinking", "thinking": "hm", "thinkingSignature": "sig"}, CALL],
+        stopReason="toolUse",
+        provider="p",
+        usage={"input": 1},
+    )
+    host.answers["host/complete"] = [{"message": raw}, {"message": said()}, {"message": said()}]
+    model = PeerModel(host, "s1")
+    first = (await model.complete([USER])).message
+    result = Message(role="toolResult", parts=(TextPart("done"),), tool_call_id="c1", tool_name="record")
+    await model.complete([USER, first, result])
+    assert host.calls[1][1]["messages"][1] == raw
+    await model.complete([USER])
+    assert model._said[0][0] is not first

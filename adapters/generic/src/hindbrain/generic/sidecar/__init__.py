@@ -2,7 +2,8 @@
 
 from hindbrain.generic.sidecar._app import Application, Handler
 from hindbrain.generic.sidecar._model import PeerModel
+from hindbrain.generic.sidecar._models import ModelInfo, PeerModels
 from hindbrain.generic.sidecar._peer import Peer
 from hindbrain.generic.sidecar._settings import settings_at
 
-__all__ = ["Application", "Handler", "Peer", "PeerModel", "settings_at"]
+__all__ = ["Application", "Handler", "ModelInfo", "Peer", "PeerModel", "PeerModels", "settings_at"]
