@@ -27,7 +27,7 @@ def load(peer: Peer) -> Handlers:
     from hindbrain.generic.sidecar import Application, settings_at
 
     agent_dir = str(peer.hello.get("agentDir") or os.path.expanduser("~/.omp/agent"))  # noqa: PTH111 - pathlib comes later
-    return Application(peer, NAME, lambda cwd: settings_at(NAME, agent_dir, cwd)).handlers()
+    return Application(peer, NAME, lambda cwd: settings_at(NAME, agent_dir, cwd), agent_dir).handlers()
 
 
 def main() -> None:

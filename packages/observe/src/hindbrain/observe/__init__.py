@@ -9,6 +9,7 @@ from hindbrain.observe._compaction import Compaction, Declined, Delegated, Notic
 from hindbrain.observe._config import ModelChoice, ObserveConfig, Thinking
 from hindbrain.observe._consolidate import consolidate, turns_to_rest
 from hindbrain.observe._coverage import Tier, coverage, tier
+from hindbrain.observe._cut import KEEP, cut_place
 from hindbrain.observe._encode import Append, append_of, folded_details
 from hindbrain.observe._errors import (
     BranchMovedError,
@@ -57,6 +58,7 @@ from hindbrain.observe._tokens import entry_tokens, is_source, tokens
 from hindbrain.observe._view import View, view
 
 __all__ = [
+    "KEEP",
     "Activity",
     "Append",
     "BranchMovedError",
@@ -121,6 +123,7 @@ __all__ = [
     "compaction_projection",
     "consolidate",
     "coverage",
+    "cut_place",
     "drift",
     "entry_tokens",
     "extract",

@@ -1,8 +1,7 @@
 """Observational memory of a live session: the engine, its workers in the background, and what a host asks of it."""
 
 from hindbrain.generic._observe._debug import DebugLog
-from hindbrain.generic._observe._models import Models
 from hindbrain.generic._observe._observing import Observing
 from hindbrain.generic._observe._values import Cancelled, CompactionAnswer, CompactionAsk, Told
 
-__all__ = ["Cancelled", "CompactionAnswer", "CompactionAsk", "DebugLog", "Models", "Observing", "Told"]
+__all__ = ["Cancelled", "CompactionAnswer", "CompactionAsk", "DebugLog", "Observing", "Told"]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from attrs import evolve
+
 from hindbrain.contracts import ContextUsage, Host
 from hindbrain.generic._observe._consolidator import Consolidator, Note
 from hindbrain.generic._observe._idle import IdleTimer
 from hindbrain.generic._observe._ledger import HostLedger
-from hindbrain.generic._observe._models import Tell
-from hindbrain.generic._observe._values import Cancelled, CompactionAnswer, CompactionAsk
+from hindbrain.generic._observe._values import Cancelled, CompactionAnswer, CompactionAsk, Tell
 from hindbrain.observe import (
     Declined,
     Delegated,
@@ -23,6 +24,7 @@ from hindbrain.observe import (
     clocks,
     compact,
     compact_due,
+    cut_place,
     folded_details,
 )
 
@@ -148,6 +150,25 @@ class Compactor:
             details=folded_details(made.details),
         )
 
+    async def at_boundary(self, ask: CompactionAsk, keep: int) -> CompactionAnswer | None:
+        """The compaction of a host that can take one while its run still goes on; None where none is due.
+
+        Args:
+            ask: what the host tells; where it keeps from is decided here.
+            keep: the tokens of the tail that stay.
+        """
+        if self._config.passive or self.busy:
+            return None
+        index = await self._ledger.index()
+        if not compact_due(index, self._config, ask.window) or is_without_memory(index):
+            return None
+        place = cut_place(index, keep)
+        if place is None:
+            return None
+        before = index.tokens_from(index.kept_from)
+        answer = await self.answer(evolve(ask, first_kept=index.entries[place].id, tokens_before=before))
+        return answer if isinstance(answer, CompactionAnswer) else None
+
     async def listen(self, *, since: int | None = None) -> None:
         """Compact after a silence, where there is enough to compact and a memory to do it from.
 
@@ -180,13 +201,17 @@ class Compactor:
         return self._silence_pays(await self._ledger.index())
 
     def _silence_pays(self, index: LedgerIndex) -> bool:
-        fold = index.fold
         return (
             index.gate_on
             and clocks(index).compact >= self._config.idle_compaction_min_tokens
             and index.tokens_from(index.compacted_at + 1) > 0
-            and bool(fold.active_observations or fold.active_reflections)
+            and not is_without_memory(index)
         )
+
+
+def is_without_memory(index: LedgerIndex) -> bool:
+    """Whether nothing of the branch is in force."""
+    return not index.fold.active_observations and not index.fold.active_reflections
 
 
 def _last_rest(index: LedgerIndex, now: int) -> int | None:

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from hindbrain.contracts import JsonValue
 from hindbrain.generic._observe._ledger import HostLedger
-from hindbrain.generic._observe._models import Tell
 from hindbrain.generic._observe._notices import RunNotices
 from hindbrain.generic._observe._spend import Spend
+from hindbrain.generic._observe._values import Tell
 from hindbrain.observe import (
     ConsolidationRun,
     LedgerIndex,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hindbrain.contracts import Branch, HindbrainError, Host
+from hindbrain.contracts import Branch, Host
 from hindbrain.observe import Append, BranchMovedError, LedgerIndex
 
 _MOVED = "branch-moved"
@@ -34,7 +34,7 @@ class HostLedger:
         """
         try:
             await self._host.append(append.custom_type, append.data, expect_ancestor=expect_ancestor)
-        except HindbrainError as error:
-            if error.code == _MOVED:
+        except Exception as error:
+            if getattr(error, "code", None) == _MOVED:  # a host at the other end of a pipe has errors of its own
                 raise BranchMovedError from error
             raise

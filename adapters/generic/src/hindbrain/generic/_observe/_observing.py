@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
 
 from hindbrain.contracts import ContextUsage, Host, JsonValue
-from hindbrain.generic._observe._compactor import Compactor
+from hindbrain.generic._observe._compactor import Compactor, is_without_memory
 from hindbrain.generic._observe._consolidator import Consolidator
 from hindbrain.generic._observe._debug import DebugLog
 from hindbrain.generic._observe._idle import IdleTimer
 from hindbrain.generic._observe._ledger import HostLedger
-from hindbrain.generic._observe._models import Models, ToldModels
 from hindbrain.generic._observe._values import Cancelled, CompactionAnswer, CompactionAsk, Told
 from hindbrain.memory import iso
 from hindbrain.observe import (
     Activity,
     BranchMovedError,
     Gate,
-    LedgerIndex,
+    ModelSource,
     ObserveConfig,
     RecallPage,
     append_of,
@@ -47,7 +45,7 @@ class Observing:
 
     Args:
         host: where the conversation lives.
-        models: the models that the host knows.
+        source: where the workers' model comes from; it tells the user where there is none.
         config: the settings.
         clock: milliseconds since 1970 UTC.
         debug: the debug log; None writes none.
@@ -57,7 +55,7 @@ class Observing:
     def __init__(
         self,
         host: Host,
-        models: Models,
+        source: ModelSource,
         config: ObserveConfig,
         *,
         clock: Callable[[], int],
@@ -72,7 +70,7 @@ class Observing:
         self._timer = IdleTimer(sleep)
         self._workers = Consolidator(
             self._ledger,
-            ToldModels(models, config.model, self._tell),
+            source,
             config,
             window=self._window,
             tell=self._tell,
@@ -101,7 +99,7 @@ class Observing:
 
     def opened(self) -> None:
         """The session was opened, perhaps after a long time."""
-        self._spawn(self._compactor.resumed())
+        self._spawn(self._compactor.resumed)
 
     def started(self) -> None:
         """A run of the agent begins: the silence is over, and what is due may be observed beside it."""
@@ -115,15 +113,22 @@ class Observing:
 
     def settled(self) -> None:
         """The agent has come to rest. Returns at once; a compaction that is due is asked for in the background."""
-        self._spawn(self._compactor.settled())
+        self._spawn(self._compactor.settled)
 
-    async def before_settle(self) -> bool:
-        """Whether the host should compact before it comes to rest, while the run still goes on."""
-        if self._closed or self._config.passive or self._compactor.busy:
-            return False
-        with contextlib.suppress(Exception):  # the border to the host: it settles as it would without us
-            return await self._compactor.due() and not await self._is_empty()
-        return False
+    async def before_settle(self, ask: CompactionAsk, keep: int) -> CompactionAnswer | None:
+        """The compaction for a host that is about to come to rest and can take one now; None where none is due.
+
+        Args:
+            ask: what the host tells; where it keeps from is decided here.
+            keep: the tokens of the tail that stay.
+        """
+        if self._closed:
+            return None
+        try:
+            return await self._compactor.at_boundary(ask, keep)
+        except Exception as error:  # noqa: BLE001  (the border to the host: it settles as it would without us)
+            self._note("compaction.failed", {"kind": type(error).__name__}, None)
+            return None
 
     async def compaction(self, ask: CompactionAsk) -> CompactionAnswer | Cancelled | None:
         """Answer a host that compacts; None lets it summarise as it would without us."""
@@ -235,7 +240,7 @@ class Observing:
             return Told(text="The workers are at work already.", level="warning")
         if self._compactor.busy:
             return Told(text="A compaction is under way; try again when it is done.", level="warning")
-        if index.tokens_from(index.observed_to + 1) == 0 and _is_without_memory(index):
+        if index.tokens_from(index.observed_to + 1) == 0 and is_without_memory(index):
             return Told(text="Everything is observed, and there is no memory to consolidate.", level="warning")
         return None
 
@@ -247,13 +252,10 @@ class Observing:
             return Told(text="A compaction is under way already.", level="warning")
         if index.tokens_from(index.compacted_at + 1) == 0:
             return Told(text="Nothing was said since the last compaction.", level="warning")
-        if _is_without_memory(index):
+        if is_without_memory(index):
             text = "There is no memory to compact from; /om consolidate makes one. Nothing was compacted."
             return Told(text=text, level="warning")
         return None
-
-    async def _is_empty(self) -> bool:
-        return _is_without_memory(await self._ledger.index())
 
     async def _usage(self) -> ContextUsage:
         with contextlib.suppress(Exception):  # a host that does not say how full it is is asked again the next time
@@ -271,20 +273,15 @@ class Observing:
         if self._debug is not None:
             self._debug.write(event, data, at=iso(self._clock()), run=run)
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:
         if self._closed:
-            work.close()
             return
         task = asyncio.create_task(self._safely(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _safely(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _safely(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await work
+            await work()
         except Exception as error:  # noqa: BLE001  (the border to the host: what is not done now is done at the next turn)
             self._note("failed", {"kind": type(error).__name__}, None)
-
-
-def _is_without_memory(index: LedgerIndex) -> bool:
-    return not index.fold.active_observations and not index.fold.active_reflections

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 from attrs import field, frozen
 
 from hindbrain.contracts import JsonValue
 
+Tell = Callable[[str, str], Awaitable[None]]
+"""Shows a line to the user, with its level."""
 Reason = Literal["manual", "threshold", "overflow"]
 
 

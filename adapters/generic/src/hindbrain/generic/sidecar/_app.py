@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -11,13 +12,16 @@ import attrs
 from hindbrain.contracts import HindbrainError, JsonValue
 from hindbrain.generic.sidecar._commands import completions, run_command
 from hindbrain.generic.sidecar._params import (
+    BeforeSettle,
     Close,
     CommandComplete,
     CommandRun,
+    Compact,
     Context,
     Open,
     Settled,
     ToolCall,
+    Turn,
     read,
 )
 from hindbrain.generic.sidecar._peer import Peer
@@ -43,14 +47,16 @@ class Application:
         peer: the host.
         host: its name, pi or omp.
         settings: looks the effective settings up for a working directory.
+        folder: the host's own settings folder, for debug logs; None writes none.
 
     Source: docs/protocol.md.
     """
 
-    def __init__(self, peer: Peer, host: str, settings: LoadSettings) -> None:
+    def __init__(self, peer: Peer, host: str, settings: LoadSettings, folder: str | None = None) -> None:
         self._peer = peer
         self._host = host
         self._settings = settings
+        self._folder = None if folder is None else Path(folder)
         self._sittings: dict[str, Sitting] = {}
         self._leaving: set[asyncio.Task[None]] = set()
 
@@ -60,6 +66,9 @@ class Application:
             "session/open": self._open,
             "session/context": self._context,
             "session/settled": self._settled,
+            "session/turn": self._turn,
+            "session/compact": self._compact,
+            "session/before-settle": self._before_settle,
             "session/close": self._close,
             "tool/call": self._tool,
             "command/run": self._command,
@@ -81,7 +90,7 @@ class Application:
         opened = read(Open, "session/open", params)
         known = self._sittings.get(opened.session)
         if known is None or not known.is_of(opened):
-            self._sittings[opened.session] = Sitting(self._peer, self._host, opened, self._settings)
+            self._sittings[opened.session] = Sitting(self._peer, self._host, opened, self._settings, self._folder)
             if known is not None:
                 self._leave(known)
         else:
@@ -95,6 +104,19 @@ class Application:
     async def _settled(self, params: Mapping[str, JsonValue]) -> JsonValue:
         told = read(Settled, "session/settled", params)
         return await self._of(told.session).settled(told)
+
+    async def _turn(self, params: Mapping[str, JsonValue]) -> JsonValue:
+        told = read(Turn, "session/turn", params)
+        await self._of(told.session).turn(told)
+        return {}
+
+    async def _compact(self, params: Mapping[str, JsonValue]) -> JsonValue:
+        asked = read(Compact, "session/compact", params)
+        return await self._of(asked.session).compact(asked)
+
+    async def _before_settle(self, params: Mapping[str, JsonValue]) -> JsonValue:
+        asked = read(BeforeSettle, "session/before-settle", params)
+        return await self._of(asked.session).before_settle(asked)
 
     async def _close(self, params: Mapping[str, JsonValue]) -> JsonValue:
         sitting = self._sittings.pop(read(Close, "session/close", params).session, None)

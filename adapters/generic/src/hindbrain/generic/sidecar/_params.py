@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -47,6 +47,42 @@ class Settled(msgspec.Struct, rename="camel", frozen=True):
     file: str | None = None
     leaf: str | None = None
     outcome: str = "completed"
+
+
+class Turn(msgspec.Struct, rename="camel", frozen=True):
+    """``session/turn``. ``phase`` is ``start`` where a run of the agent begins, ``end`` where a turn of it is over."""
+
+    session: str
+    file: str | None = None
+    leaf: str | None = None
+    phase: Literal["start", "end"] = "end"
+
+
+class Compact(msgspec.Struct, rename="camel", frozen=True):
+    """``session/compact``: the host compacts and keeps its conversation from ``first_kept`` on. Numbers are tokens."""
+
+    session: str
+    first_kept: str
+    file: str | None = None
+    leaf: str | None = None
+    tokens_before: int = 0
+    window: int | None = None
+    reserve: int | None = None
+    system_tokens: int | None = None
+    reason: Literal["manual", "threshold", "overflow"] = "threshold"
+    instructions: str | None = None
+
+
+class BeforeSettle(msgspec.Struct, rename="camel", frozen=True):
+    """``session/before-settle``: the host can take a compaction now, and would keep a tail of ``keep`` tokens."""
+
+    session: str
+    file: str | None = None
+    leaf: str | None = None
+    window: int | None = None
+    reserve: int | None = None
+    system_tokens: int | None = None
+    keep: int | None = None
 
 
 class Close(msgspec.Struct, rename="camel", frozen=True):

@@ -5,20 +5,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 
 from hindbrain.contracts import HindbrainError, JsonValue, Message, TextPart
 from hindbrain.generic._config import Settings
 from hindbrain.generic._doctor import examine
 from hindbrain.generic._live import live_session
+from hindbrain.generic._observe import Observing
 from hindbrain.generic._open import SessionPlace
 from hindbrain.generic._session import Session
 from hindbrain.generic.sidecar._footer import found, kept
 from hindbrain.generic.sidecar._host import PeerHost
-from hindbrain.generic.sidecar._params import Context, Open, Settled
+from hindbrain.generic.sidecar._observed import SittingObserved, ask_of, boundary_of, compaction_of
+from hindbrain.generic.sidecar._params import BeforeSettle, Compact, Context, Open, Settled, Turn
 from hindbrain.generic.sidecar._peer import Peer
 from hindbrain.memory import NoProjectError
 from hindbrain.memory.sessions import parse_message
+from hindbrain.observe import KEEP
 
+_LASTING = frozenset({"tui", "rpc"})
 LoadSettings = Callable[[str], Awaitable[Settings]]
 """The effective settings for a working directory."""
 
@@ -31,14 +36,17 @@ class Sitting:
         host: its name.
         opened: what it said of the session.
         settings: looks the settings up.
+        folder: the host's own settings folder; None writes no debug log.
     """
 
-    def __init__(self, peer: Peer, host: str, opened: Open, settings: LoadSettings) -> None:
+    def __init__(self, peer: Peer, host: str, opened: Open, settings: LoadSettings, folder: Path | None = None) -> None:
+        self._observed = SittingObserved(peer, opened, self._looked_up, folder)
         self.host = PeerHost(peer, opened.session)
         self.opened = opened
         self.settings: Settings | None = None
         self._name = host
         self._load = settings
+        self._looking: asyncio.Future[Settings] | None = None
         self._session: asyncio.Future[Session | None] | None = None
         self._life: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
@@ -51,6 +59,32 @@ class Sitting:
             self._session = asyncio.get_running_loop().create_future()
             self._life = asyncio.create_task(self._live(self._session))
         return await asyncio.shield(self._session)
+
+    async def observing(self) -> Observing | None:
+        """The session's observational memory; None where it is not observed."""
+        return await self._observed.get(self.host)
+
+    async def turn(self, told: Turn) -> None:
+        """A run begins, or a turn of it is over."""
+        self._at(told.file, told.leaf)
+        observing = await self.observing()
+        if observing is not None:
+            observing.started() if told.phase == "start" else observing.turn_ended()
+
+    async def compact(self, asked: Compact) -> dict[str, JsonValue]:
+        """The compaction that the host stores; empty where it summarises as it would without us."""
+        self._at(asked.file, asked.leaf)
+        observing = await self.observing()
+        return {} if observing is None else compaction_of(await observing.compaction(ask_of(asked)))
+
+    async def before_settle(self, asked: BeforeSettle) -> dict[str, JsonValue]:
+        """A compaction at the end of a run, where one is due."""
+        self._at(asked.file, asked.leaf)
+        observing = await self.observing()
+        if observing is None:
+            return {}
+        keep = KEEP if asked.keep is None else asked.keep
+        return compaction_of(await observing.before_settle(boundary_of(asked), keep))
 
     async def context(self, asked: Context) -> dict[str, JsonValue]:
         """The block for this model call, as the host is to place it; empty where there is none."""
@@ -72,19 +106,31 @@ class Sitting:
 
     async def settled(self, told: Settled) -> dict[str, JsonValue]:
         """Keep the turn, durably, and send it in the background. A run that was broken off waits for the next one."""
+        await self._keep(told)
+        await self._rest(told.outcome)
+        return {}
+
+    async def _keep(self, told: Settled) -> None:
         session = await self.session()
         self._at(told.file, told.leaf)
         if session is None or told.outcome == "aborted":
-            return {}
+            return
         turn = await session.settled(send=False)
         self._unsettled = False
         self.host.status(kept(turn))
         if turn.jobs:
             self._send(session)
-        return {}
+
+    async def _rest(self, outcome: str) -> None:
+        # A host that answers one prompt and ends has no time for a compaction.
+        if outcome != "aborted" and self.opened.mode in _LASTING:
+            observing = await self.observing()
+            if observing is not None:
+                observing.settled()
 
     async def close(self) -> None:
         """Keep what is not kept yet, send a little, and let go of all files."""
+        await self._observed.close()
         if self._session is None or self._life is None:
             return
         session = await self.session()
@@ -109,6 +155,11 @@ class Sitting:
         found = await examine(self.settings, online=False, host=self._name, cwd=self.opened.cwd)
         return [f"{each.level:8s}  {each.check}: {each.text} {each.advice}".rstrip() for each in found]
 
+    async def _looked_up(self) -> Settings:
+        if self._looking is None:
+            self._looking = asyncio.ensure_future(self._load(self.opened.cwd))
+        return await asyncio.shield(self._looking)
+
     def _at(self, file: str | None, leaf: str | None) -> None:
         self.host.file, self.host.leaf = file, leaf
 
@@ -130,7 +181,7 @@ class Sitting:
             host=self._name, cwd=opened.cwd, file=opened.file, session_id=opened.session, parent=opened.parent
         )
         try:
-            self.settings = await self._load(opened.cwd)
+            self.settings = await self._looked_up()
             async with live_session(self.host, self.settings, place) as session:
                 ready.set_result(session)
                 await self._warn_of_another()
