@@ -111,7 +111,14 @@ VALUES += [
     [{"id": 1}],
 ]
 VALUES += ["https://h.example", "/x", "2026-01-01", "k" * 5000]
-STRICTER = {"dataDir", "hindsight.baseUrl", "embedder.baseUrl", "recall.queryTimestamp", "scope.unscopedRecallBanks"}
+STRICTER = {
+    "dataDir",
+    "hindsight.baseUrl",
+    "embedder.baseUrl",
+    "observe.endpoint.baseUrl",
+    "recall.queryTimestamp",
+    "scope.unscopedRecallBanks",
+}
 """What is checked by more than a schema can say, and reads as text there."""
 
 

@@ -247,6 +247,7 @@ def test_a_project_may_set_thresholds_of_observation_but_not_start_it_nor_choose
     assert unsafe == {
         *("observe.enabled", "observe.passive", "observe.debugLog", "observe.subagents", "observe.observer"),
         *("observe.model.provider", "observe.model.id", "observe.model.thinking"),
+        *(f"observe.endpoint.{name}" for name in ("baseUrl", "model", "apiKeyRef", "window")),
     }
 
 

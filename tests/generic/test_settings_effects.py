@@ -37,6 +37,7 @@ from hindbrain.contracts import (
 from hindbrain.contracts.in_memory import InMemoryBackend
 from hindbrain.generic import (
     DiskOutbox,
+    EndpointModel,
     InProcessHost,
     Layer,
     Session,
@@ -45,6 +46,7 @@ from hindbrain.generic import (
     live_session,
     memory_config,
     merge,
+    open_model,
 )
 from hindbrain.generic._config import ALIASES, BY_PATH, KEYS, observe_config
 from hindbrain.generic._open import name_session, open_backend, origin_of
@@ -54,6 +56,7 @@ from hindbrain.store import HostState
 
 CHECKOUT = Checkout(cwd="/repo", root="/repo", remote="git@github.com:acme/my_widget.git")
 NOW = 1_767_323_045_000
+ADDRESS = {"observe.endpoint.baseUrl": "http://localhost:2/v1"}
 USER_BANK = {"banks.user.bankId": "user-a"}
 
 
@@ -265,6 +268,16 @@ async def engine(settings: Settings) -> object:
     return settings["observe.enabled"], repr(observe_config(settings))
 
 
+async def endpoint(settings: Settings) -> object:
+    """The model that the workers would ask, and with which key."""
+    async with open_model(settings) as source:
+        worker = await source.resolve()
+        if worker is None:
+            return None
+        assert isinstance(worker.model, EndpointModel)
+        return worker.model.name, worker.window, repr(worker.model._poster._token)
+
+
 Probe = Callable[[Settings], Awaitable[object]]
 
 
@@ -379,6 +392,10 @@ EFFECTS: dict[str, Effect] = {
     "observe.subagents": Effect(value=True, probe=engine),
     "observe.idleCompactionTtl": Effect("30s", {}, engine),
     "observe.idleCompactionMinTokens": Effect(5000, {}, engine),
+    "observe.endpoint.baseUrl": Effect("http://localhost:1/v1", {"observe.endpoint.model": "m"}, endpoint),
+    "observe.endpoint.model": Effect("m2", ADDRESS, endpoint),
+    "observe.endpoint.apiKeyRef": Effect("env:A_KEY", {**ADDRESS, "observe.endpoint.model": "m"}, endpoint),
+    "observe.endpoint.window": Effect(32_000, {**ADDRESS, "observe.endpoint.model": "m"}, endpoint),
 }
 
 

@@ -104,7 +104,7 @@ def test_a_replay_makes_its_own_ledger_and_compactions() -> None:
     script.compaction("raw-1")
     done = replay(script.entries, planted_observer, ObserveConfig())
     assert [each.content for each in done.index.fold.observations.values()] == ["one"]
-    assert (done.compactions, done.runs, done.empty_runs) == ((), 1, 0)
+    assert (done.compactions, done.workers.runs, done.workers.empty_runs) == ((), 1, 0)
     assert done.rendered_tokens == tokens(done.summary) > 0
     assert replay([], planted_observer, ObserveConfig()).summary == ""
 

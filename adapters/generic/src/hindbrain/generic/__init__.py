@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from hindbrain.generic._config import Layer, Places, Setting, Settings, load_settings, memory_config, merge
     from hindbrain.generic._disk_outbox import DiskOutbox, state_folder
     from hindbrain.generic._embedder import EmbeddingError, OpenAIEmbedder
+    from hindbrain.generic._endpoint_model import EndpointModel, EndpointModelError
     from hindbrain.generic._explicit import Explicit, ExplicitRetain
     from hindbrain.generic._governance import Governance
     from hindbrain.generic._host import BranchMovedError, InProcessHost
     from hindbrain.generic._live import live_session
     from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
+    from hindbrain.generic._open_model import OneModel, open_model
     from hindbrain.generic._otel import record_span
     from hindbrain.generic._outbox import Flush, Forgotten, MemoryOutbox, Outbox
     from hindbrain.generic._patch import ContextPatch
@@ -29,6 +31,8 @@ __all__ = [
     "ContextPatch",
     "DiskOutbox",
     "EmbeddingError",
+    "EndpointModel",
+    "EndpointModelError",
     "Explicit",
     "ExplicitRetain",
     "Flush",
@@ -38,6 +42,7 @@ __all__ = [
     "Layer",
     "MemoryOutbox",
     "MemoryStatus",
+    "OneModel",
     "OpenAIEmbedder",
     "Outbox",
     "Places",
@@ -56,6 +61,7 @@ __all__ = [
     "merge",
     "name_session",
     "open_backend",
+    "open_model",
     "record_span",
     "state_folder",
 ]
@@ -64,11 +70,13 @@ _HOMES = {
     "_config": ("Layer", "Places", "Setting", "Settings", "load_settings", "memory_config", "merge"),
     "_disk_outbox": ("DiskOutbox", "state_folder"),
     "_embedder": ("EmbeddingError", "OpenAIEmbedder"),
+    "_endpoint_model": ("EndpointModel", "EndpointModelError"),
     "_explicit": ("Explicit", "ExplicitRetain"),
     "_governance": ("Governance",),
     "_host": ("BranchMovedError", "InProcessHost"),
     "_live": ("live_session",),
     "_open": ("SessionPlace", "SettingsError", "find_project", "name_session", "open_backend"),
+    "_open_model": ("OneModel", "open_model"),
     "_otel": ("record_span",),
     "_outbox": ("Flush", "Forgotten", "MemoryOutbox", "Outbox"),
     "_patch": ("ContextPatch",),

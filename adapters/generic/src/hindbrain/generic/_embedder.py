@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hindbrain.contracts import Endpoint, HindbrainError, NoAuth, TokenPolicy, scrub
+from hindbrain.generic._poster import NoAnswerError, Poster
 
 if TYPE_CHECKING:
     import httpx
 
-_MOST_BYTES = 64 * 1024 * 1024
 _BATCH = 64
 _OK = 200
 
@@ -50,18 +49,14 @@ class OpenAIEmbedder:
         deadline: float = 12.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._endpoint = endpoint
+        self._poster = Poster(endpoint, token=token, deadline=deadline, transport=transport)
         self._model = model
-        self._token = token
-        self._deadline = deadline
-        self._transport = transport
-        self._client: httpx.AsyncClient | None = None
         self._dimension = 0
 
     @property
     def name(self) -> str:
         """Model and address, which together identify the vectors."""
-        return f"{self._model}@{self._endpoint.url}"
+        return f"{self._model}@{self._poster.url}"
 
     @property
     def dimension(self) -> int:
@@ -81,52 +76,22 @@ class OpenAIEmbedder:
 
     async def close(self) -> None:
         """Close the connections. Idempotent."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        await self._poster.close()
 
     async def _batch(self, texts: list[str]) -> list[list[float]]:
-        raw = None
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._deadline):
-                raw = await self._post({"model": self._model, "input": texts, "encoding_format": "float"})
-        if raw is None:
-            raise EmbeddingError(f"no answer within {self._deadline:g} seconds")
+        try:
+            body = {"model": self._model, "input": texts, "encoding_format": "float"}
+            status, raw = await self._poster.post("embeddings", body)
+        except NoAnswerError as error:
+            raise EmbeddingError(error.why) from None
+        if status != _OK:
+            raise EmbeddingError(f"it answered {status}")
         vectors = _read(raw, len(texts))
         lengths = {len(vector) for vector in vectors}
         self._dimension = self._dimension or next(iter(lengths))
         if lengths != {self._dimension}:
             raise EmbeddingError("vectors of different lengths came back")
         return vectors
-
-    async def _post(self, body: object) -> bytes:
-        import httpx
-
-        from hindbrain.client import read_token
-
-        if self._client is None:
-            self._client = httpx.AsyncClient(trust_env=False, transport=self._transport, timeout=None)  # noqa: S113  (one total deadline stands around every request)
-        secret = await read_token(self._token)
-        headers = {"accept-encoding": "identity"}
-        if secret is not None:
-            headers["authorization"] = f"Bearer {secret.reveal()}"
-        why = "it could not be reached"
-        with suppress(httpx.HTTPError):
-            url = f"{self._endpoint.url}/embeddings"
-            async with self._client.stream("POST", url, json=body, headers=headers) as answer:
-                if answer.status_code == _OK:
-                    return await _capped(answer)
-                why = f"it answered {answer.status_code}"
-        raise EmbeddingError(why)
-
-
-async def _capped(answer: httpx.Response) -> bytes:
-    body = bytearray()
-    async for chunk in answer.aiter_bytes():
-        body += chunk
-        if len(body) > _MOST_BYTES:
-            raise EmbeddingError("its answer was too large")
-    return bytes(body)
 
 
 def _read(raw: bytes, count: int) -> list[list[float]]:

@@ -31,9 +31,18 @@ class Exit(IntEnum):
     """Some of the work was done; the report says which."""
 
 
-_UNREACHABLE = frozenset({"network", "timeout", "store-busy", "store-unavailable"})
+_UNREACHABLE = frozenset({"network", "timeout", "store-busy", "store-unavailable", "model-unreachable"})
 _CONFIG = frozenset(
-    {"config", "invalid-value", "unauthorized", "wrong-endpoint", "no-project", "session-record-value", "no-such-host"}
+    {
+        "config",
+        "invalid-value",
+        "unauthorized",
+        "wrong-endpoint",
+        "no-project",
+        "session-record-value",
+        "no-such-host",
+        "model-auth",
+    }
 )
 
 

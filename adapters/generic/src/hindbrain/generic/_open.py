@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -78,8 +78,16 @@ def check_destination(settings: Settings) -> None:
     Raises:
         SettingsError: it was; the value is not repeated.
     """
-    doubtful = sorted(path for path in settings.doubtful if not path.startswith("embedder."))
-    if doubtful:
+    refuse_doubtful(path for path in settings.doubtful if not path.startswith(("embedder.", "observe.")))
+
+
+def refuse_doubtful(paths: Iterable[str]) -> None:
+    """Refuse where there are any of these settings, none of which could be read.
+
+    Raises:
+        SettingsError: there are; no value is repeated.
+    """
+    if doubtful := sorted(paths):
         raise SettingsError(
             f"{doubtful[0]} is refused and nothing was sent: expected {BY_PATH[doubtful[0]].form.words}.",
             next_step="See `hindbrain config check`.",

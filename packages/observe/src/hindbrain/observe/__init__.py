@@ -49,9 +49,11 @@ from hindbrain.observe._records import (
     record_id,
 )
 from hindbrain.observe._render import record_lines, render
-from hindbrain.observe._replay import Observer, Progress, Replayed, ReplayedCompaction, replay
+from hindbrain.observe._replay import Observer, replay, replay_with_model
+from hindbrain.observe._replayed import Lived, Replayed
 from hindbrain.observe._run import ConsolidationRun, Stage, StageFailure
 from hindbrain.observe._select import Selection, select
+from hindbrain.observe._sitting import Progress, ReplayedCompaction
 from hindbrain.observe._status import Activity, Layer, Status, status, status_lines
 from hindbrain.observe._timeline import timeline
 from hindbrain.observe._tokens import entry_tokens, is_source, tokens
@@ -82,6 +84,7 @@ __all__ = [
     "Layer",
     "Ledger",
     "LedgerIndex",
+    "Lived",
     "ModelChoice",
     "ModelSource",
     "Moment",
@@ -150,6 +153,7 @@ __all__ = [
     "render",
     "render_budget",
     "replay",
+    "replay_with_model",
     "select",
     "source_block",
     "source_text",

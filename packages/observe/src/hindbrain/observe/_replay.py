@@ -9,128 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from attrs import define, field, frozen
-
-from hindbrain.contracts import Entry, JsonValue
-from hindbrain.observe._budget import Budget, Moment, render_budget
+from hindbrain.contracts import Entry
 from hindbrain.observe._chunk import Chunk, chunk_cap, next_chunk
-from hindbrain.observe._clocks import compact_due, observe_due
-from hindbrain.observe._compaction import Compaction, compact
+from hindbrain.observe._clocks import observe_due, reflect_due
 from hindbrain.observe._config import ObserveConfig
-from hindbrain.observe._cut import KEEP, RESERVE, cut_place
-from hindbrain.observe._encode import append_of, folded_details
-from hindbrain.observe._events import FOLDED, Dropped, Event, Observed
+from hindbrain.observe._consolidate import consolidate, turns_to_rest
+from hindbrain.observe._cut import KEEP
+from hindbrain.observe._encode import Append
+from hindbrain.observe._errors import BranchMovedError
+from hindbrain.observe._events import Dropped, Observed
 from hindbrain.observe._index import LedgerIndex
-from hindbrain.observe._projection import full
+from hindbrain.observe._ports import ModelSource
 from hindbrain.observe._reclaim import reclaim
-from hindbrain.observe._records import Kind, Observation
-from hindbrain.observe._render import frame_tokens, render
-from hindbrain.observe._select import Selection, select
-from hindbrain.observe._tokens import compact_json, is_source, tokens
+from hindbrain.observe._records import Observation
+from hindbrain.observe._replayed import Lived, Replayed, report
+from hindbrain.observe._run import ConsolidationRun, Stage
+from hindbrain.observe._sitting import Progress, Sitting, turns
+from hindbrain.observe._tokens import is_source
 
 Observer = Callable[[LedgerIndex, Chunk], tuple[Observation, ...]]
 """What looks at a chunk of the branch and says what was worth a record."""
-Progress = Callable[[int, int], None]
 
 
-@frozen(kw_only=True)
-class ReplayedCompaction:
-    """One compaction: the newest entry then, the cut, the tokens of sources before it, and what was shown of them."""
-
-    at: str
-    first_kept: str
-    tokens_before: int
-    compaction: Compaction
-
-
-@frozen(kw_only=True)
-class Replayed:
-    """What a replay gave. ``summary`` is the memory at the end of the session, everything observed.
-
-    The summary is empty where there is no memory or no room. ``index`` is the branch with the ledger that was made.
-    ``decisions`` are the observations of kind decision in force,
-    and how many of them the summary shows.
-    """
-
-    index: LedgerIndex = field(repr=False)
-    summary: str = field(repr=False)
-    budget: Budget
-    selection: Selection = field(repr=False)
-    compactions: tuple[ReplayedCompaction, ...]
-    runs: int
-    empty_runs: int
-    source_tokens: int
-    rendered_tokens: int
-    decisions: tuple[int, int]
-
-
-@define
-class _Sitting:
-    observer: Observer
-    config: ObserveConfig
-    window: int | None
-    keep: int
-    index: LedgerIndex = field(factory=LedgerIndex)
-    compactions: list[ReplayedCompaction] = field(factory=list)
-    runs: int = 0
-    empty_runs: int = 0
-    appended: int = 0
-
-    def turn_ended(self) -> None:
-        if observe_due(self.index, self.config):
-            self.observe()
-
-    def observe(self) -> bool:
-        """One run of the observer; whether there was anything to look at."""
-        chunk = next_chunk(self.index, chunk_cap(self.config, self.window))
-        if chunk is None:
-            return False
-        self.runs += 1
-        found = self.observer(self.index, chunk) if chunk.text else ()
-        self.empty_runs += not found
-        self.append(Observed(observations=found, covers=chunk.covers, zone=self.index.zone or "UTC"))
-        if gone := reclaim(self.index, self.config, self.window):
-            self.append(Dropped(ids=gone, covers=chunk.covers))
-        return True
-
-    def settled(self) -> None:
-        if not compact_due(self.index, self.config, self.window):
-            return
-        cut = cut_place(self.index, self.keep)
-        if cut is None:
-            return
-        first_kept, at = self.index.entries[cut].id, self.index.entries[-1].id
-        before = self.index.tokens_before(cut) - self.index.tokens_before(self.index.kept_from)
-        made = compact(self.index, first_kept, self.config, self.moment)
-        if isinstance(made, Compaction):
-            self.compactions.append(
-                ReplayedCompaction(at=at, first_kept=first_kept, tokens_before=before, compaction=made)
-            )
-            self.put("compaction", None, folded_details(made.details), made)
-
-    @property
-    def moment(self) -> Moment:
-        return Moment(window=self.window, reserve=RESERVE)
-
-    def append(self, event: Event) -> None:
-        if (made := append_of(event)) is not None:
-            self.put("custom", made.custom_type, made.data)
-
-    def put(
-        self, kind: str, custom_type: str | None, data: dict[str, JsonValue], made: Compaction | None = None
-    ) -> None:
-        self.appended += 1
-        entry = Entry(
-            id=f"{FOLDED}.{self.appended}",
-            parent_id=self.index.entries[-1].id,
-            kind=kind,
-            at=self.index.entries[-1].at,
-            custom_type=custom_type,
-            summary=made.summary if made is not None else None,
-            first_kept_id=made.first_kept if made is not None else None,
-            data=compact_json(data),
-        )
-        self.index.feed([entry])
+def _silent(_done: int, _all: int) -> None:
+    return
 
 
 def replay(
@@ -140,7 +42,7 @@ def replay(
     *,
     window: int | None = None,
     keep: int = KEEP,
-    progress: Progress = lambda _done, _all: None,
+    progress: Progress = _silent,
 ) -> Replayed:
     """Live through a branch: observe when it is due, compact when the agent rests and it is due, and look at the end.
 
@@ -155,43 +57,106 @@ def replay(
         keep: the tokens of the tail that the host retains at a compaction.
         progress: told how many entries are done, of how many.
     """
-    sitting = _Sitting(observer=observer, config=config, window=window, keep=keep)
+    sitting = Sitting(config=config, window=window, keep=keep)
     told = [entry for entry in entries if is_source(entry)]
-    for place, entry in enumerate(told):
-        sitting.index.feed([entry])
-        role = _role(told[place + 1]) if place + 1 < len(told) else None
-        if role != "toolResult":
-            sitting.turn_ended()
-        if role in {"user", None}:
-            sitting.settled()
-        progress(place + 1, len(told))
-    while told and sitting.observe():
+    verdicts: list[bool] = []
+
+    def observe() -> bool:
+        chunk = next_chunk(sitting.index, chunk_cap(config, window))
+        if chunk is None:
+            return False
+        found = observer(sitting.index, chunk) if chunk.text else ()
+        verdicts.append(not found)
+        sitting.append(Observed(observations=found, covers=chunk.covers, zone=sitting.index.zone or "UTC"))
+        if gone := reclaim(sitting.index, config, window):
+            sitting.append(Dropped(ids=gone, covers=chunk.covers))
+        return True
+
+    for _turn in turns(sitting, told, progress):
+        if observe_due(sitting.index, config):
+            observe()
+    while told and observe():
         pass
-    return _report(sitting)
+    return report(sitting, Lived(runs=len(verdicts), empty_runs=sum(verdicts)))
 
 
-def _role(entry: Entry) -> str:
-    return entry.message.role if entry.message is not None else ""
+async def replay_with_model(
+    entries: Iterable[Entry],
+    source: ModelSource,
+    config: ObserveConfig,
+    *,
+    window: int | None = None,
+    keep: int = KEEP,
+    progress: Progress = _silent,
+) -> Replayed:
+    """Live through a branch as :func:`replay` does, with all workers and a model.
+
+    After a run that failed, turns pass before the next one, as in a live session; one that fails at the end ends the
+    replay, and what is unobserved then stays so.
+
+    Args:
+        entries: a branch, root first.
+        source: where the model comes from.
+        config: the settings.
+        window: the session's model's window, None where it is unknown.
+        keep: the tokens of the tail that the host retains at a compaction.
+        progress: told how many entries are done, of how many.
+    """
+    sitting = Sitting(config=config, window=window, keep=keep)
+    told = [entry for entry in entries if is_source(entry)]
+    runs: list[ConsolidationRun] = []
+    failed = rest = 0
+
+    async def work(*, at_end: bool) -> ConsolidationRun:
+        run = await consolidate(
+            _SittingLedger(sitting),
+            source,
+            config,
+            clock=lambda: sitting.index.entries[-1].at or 0,
+            run_id=f"replay-{len(runs)}",
+            window=window,
+            due=lambda index, stage: _due(index, stage, config, at_end=at_end),
+        )
+        if run.calls or run.changed or run.failures or run.empty:
+            runs.append(run)
+        return run
+
+    for _turn in turns(sitting, told, progress):
+        rest -= 1
+        if rest < 0 and (observe_due(sitting.index, config) or reflect_due(sitting.index, config)):
+            failed = failed + 1 if (await work(at_end=False)).failures else 0
+            rest = turns_to_rest(failed)
+    while told and (run := await work(at_end=True)).calls and not run.failures:
+        pass
+    return report(sitting, _lived(runs))
 
 
-def _report(sitting: _Sitting) -> Replayed:
-    index, config = sitting.index, sitting.config
-    projection = full(index)
-    budget = render_budget(config, sitting.moment)
-    room = budget.render - frame_tokens()
-    chosen = select(projection, room=room, target=config.pool_target)
-    summary = "" if projection.empty or room < 0 else render(chosen.observations, chosen.reflections)
-    shown = {each.id for each in chosen.observations}
-    decided = [each.id for each in projection.observations if each.kind is Kind.DECISION]
-    return Replayed(
-        index=index,
-        summary=summary,
-        budget=budget,
-        selection=chosen,
-        compactions=tuple(sitting.compactions),
-        runs=sitting.runs,
-        empty_runs=sitting.empty_runs,
-        source_tokens=index.tokens_from(0),
-        rendered_tokens=tokens(summary),
-        decisions=(len(decided), sum(each in shown for each in decided)),
+class _SittingLedger:
+    """A sitting's branch as the ledger that the workers write to."""
+
+    def __init__(self, sitting: Sitting) -> None:
+        self._sitting = sitting
+
+    async def index(self) -> LedgerIndex:
+        return self._sitting.index
+
+    async def append(self, append: Append, *, expect_ancestor: str) -> None:
+        if self._sitting.index.place(expect_ancestor) is None:
+            raise BranchMovedError
+        self._sitting.put("custom", append.custom_type, append.data)
+
+
+def _due(index: LedgerIndex, stage: Stage, config: ObserveConfig, *, at_end: bool) -> bool:
+    if stage is Stage.REFLECTOR:
+        return reflect_due(index, config)
+    return at_end or observe_due(index, config)
+
+
+def _lived(runs: list[ConsolidationRun]) -> Lived:
+    return Lived(
+        runs=len(runs),
+        empty_runs=sum(run.empty for run in runs),
+        failures=tuple(failure for run in runs for failure in run.failures),
+        calls=sum(sum(run.calls.values()) for run in runs),
+        cost_usd=sum(run.cost_usd for run in runs),
     )

@@ -52,18 +52,6 @@ class Wish:
         return ObserveConfig(observe_after_tokens=self.observe_after, compact_after_tokens=self.compact_after)
 
 
-def replay(options: Options, wish: Wish) -> None:
-    """Live through a session."""
-
-    def show(session: SessionFile) -> Envelope:
-        done = _lived(wish, session, quiet=options.as_json)
-        return Envelope(
-            command="observe replay", data=texts.replay_data(session, done), text=texts.replay_text(session, done)
-        )
-
-    _with_session("observe replay", options, wish, show)
-
-
 def view(options: Options, wish: Wish, *, whole: bool) -> None:
     """Show both lists."""
 
@@ -110,11 +98,12 @@ def _with_session(command: str, options: Options, wish: Wish, show: Callable[[Se
 
 def _index(wish: Wish, session: SessionFile, options: Options) -> LedgerIndex:
     if wish.observer is not None:
-        return _lived(wish, session, quiet=options.as_json).index
+        return lived(wish, session, quiet=options.as_json).index
     return LedgerIndex(session.branch().path())
 
 
-def _lived(wish: Wish, session: SessionFile, *, quiet: bool) -> Replayed:
+def lived(wish: Wish, session: SessionFile, *, quiet: bool) -> Replayed:
+    """The session, lived through by rules."""
     with ExitStack() as stack:
         return live_through(
             session.branch().path(),
@@ -122,11 +111,11 @@ def _lived(wish: Wish, session: SessionFile, *, quiet: bool) -> Replayed:
             wish.config,
             window=wish.window,
             keep=wish.keep_recent,
-            progress=_progress(stack, quiet=quiet),
+            progress=progress(stack, quiet=quiet),
         )
 
 
-def _progress(stack: ExitStack, *, quiet: bool) -> Progress:
+def progress(stack: ExitStack, *, quiet: bool) -> Progress:
     """A bar with the time that is left, on stderr, only where a person watches."""
     if quiet or not sys.stderr.isatty():
         return lambda _done, _all: None

@@ -60,18 +60,29 @@ def observe() -> None:
 @observe.command("replay", epilog=EPILOG)
 @click.option(
     "--observer",
-    type=_OBSERVERS,
-    default="extractive",
-    show_default=True,
-    help="What looks at the session: extractive works by rules and asks no model.",
+    type=click.Choice(["extractive", "model"]),
+    help="What looks at the session: extractive works by rules, and is what works where no model is named.",
 )
+@click.option("--model", help="A model by its name at --base-url; observes, reflects and drops in place of the rules.")
+@click.option("--base-url", help="The OpenAI-compatible address of the model; by default observe.endpoint.baseUrl.")
+@click.option("--api-key-ref", help="Where its key is kept: env:NAME, file:PATH or keyring:SERVICE/USER.")
+@click.option("--model-window", type=click.IntRange(min=1_024), help="The model's window in tokens.")
 @_of_replay
-def replay(**kwargs: Any) -> None:
+def replay(
+    observer: str | None,
+    model: str | None,
+    base_url: str | None,
+    api_key_ref: str | None,
+    model_window: int | None,
+    **kwargs: Any,
+) -> None:
     """Live through a recorded pi or omp SESSION file: what would be remembered, and what compactions would show."""
-    from hindbrain.generic._cli import _observe
+    from hindbrain.generic._cli import _observe, _observe_replay
 
+    named = _observe_replay.Named(model=model, base_url=base_url, api_key_ref=api_key_ref, model_window=model_window)
     options = options_of(kwargs)
-    _observe.replay(options, _observe.Wish(**kwargs))
+    observer = observer or ("extractive" if model is None else "model")
+    _observe_replay.replay(options, _observe.Wish(**kwargs, observer=observer), named)
 
 
 @observe.command("view", epilog=EPILOG)

@@ -34,7 +34,18 @@ def replay_data(session: SessionFile, done: Replayed) -> dict[str, Any]:
             "shown": len(done.selection.observations),
         },
         "decisions": {"active": decided[0], "shown": decided[1]},
-        "runs": {"observer": done.runs, "empty": done.empty_runs},
+        "reflections": {
+            "recorded": len(fold.reflections),
+            "active": len(fold.active_reflections),
+            "shown": len(done.selection.reflections),
+        },
+        "runs": {
+            "observer": done.workers.runs,
+            "empty": done.workers.empty_runs,
+            "failed": len(done.workers.failures),
+            "calls": done.workers.calls,
+            "cost_usd": round(done.workers.cost_usd, 4),
+        },
     }
 
 
@@ -62,7 +73,7 @@ def replay_text(session: SessionFile, done: Replayed) -> str:
     lines = [
         f"{len(session.entries)} entries of {host}, about {done.source_tokens:,} tokens",
         *(f"line {p.line} was passed over: {p.reason.value}" for p in session.problems if not p.kept),
-        f"{len(done.index.fold.observations)} observations in {done.runs} runs; {_counted(done)}",
+        f"{len(done.index.fold.observations)} observations in {done.workers.runs} runs; {_counted(done)}",
     ]
     for number, one in enumerate(done.compactions, start=1):
         budget = one.compaction.details.budget

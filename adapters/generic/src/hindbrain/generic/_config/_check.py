@@ -28,6 +28,8 @@ def conflicts(settings: Settings) -> Iterator[str]:
         yield "recall.maxSourceFactsTokens has no effect while recall.includeSourceFacts is false."
     if (s["observe.model.provider"] is None) != (s["observe.model.id"] is None):
         yield "observe.model.provider and observe.model.id have an effect only together; the session's model works."
+    if (s["observe.endpoint.baseUrl"] is None) != (s["observe.endpoint.model"] is None):
+        yield "observe.endpoint.baseUrl and observe.endpoint.model have an effect only together."
     target, most = s["observe.observationsPoolTargetTokens"], s["observe.observationsPoolMaxTokens"]
     if target is not None and target >= most:
         yield (

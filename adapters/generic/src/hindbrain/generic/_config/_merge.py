@@ -14,7 +14,7 @@ from hindbrain.generic._config._keys import BY_PATH, KEYS
 
 _MOST_UNKNOWN = 10
 _SCHEMA = "$schema"
-_DESTINATIONS = ("hindsight.baseUrl", "hindsight.apiKeyRef", "banks", "embedder.")
+_DESTINATIONS = ("hindsight.baseUrl", "hindsight.apiKeyRef", "banks", "embedder.", "observe.endpoint.")
 _NAME_SHOWN = 80
 
 
