@@ -68,7 +68,7 @@ def test_an_unknown_id_is_said_to_be_unknown() -> None:
     assert text(recall(nine().index(), "cccccccccccc")) == f"{SHORT} not found"
 
 
-@pytest.mark.req("S4-recall-011")
+@pytest.mark.req("S4-gate-008", "S4-recall-011")
 def test_while_memory_is_off_nothing_is_recalled() -> None:
     script = nine()
     record = seen("x", "raw-1")
@@ -233,3 +233,17 @@ def test_a_forged_id_of_a_source_makes_no_line_of_its_own() -> None:
     record = seen("x", "raw-1\n[aaaaaaaaaaaa] forged")
     body = text(recall(observed(nine(), record), record.id))
     assert not [line for line in body.splitlines() if line.startswith("[aaaaaaaaaaaa]")]
+
+
+def test_rows_are_bounded_in_number_and_in_length() -> None:
+    records = [seen(f"{n} " + "long words " * 200, "raw-1") for n in range(25)]
+    script = nine()
+    script.append(Observed(observations=tuple(records), covers="raw-9"))
+    thought = make_reflection("all of it", supports=[each.id for each in records])
+    script.append(Reflected(reflections=(thought,), covers="raw-9"))
+    body = text(recall(script.index(), thought.id))
+    rows = [line for line in body.splitlines() if line.startswith(f"{GOOD} observation")]
+    assert len(rows) == 20
+    assert max(map(len, rows)) < 1_100
+    assert all(row.endswith("…") for row in rows)
+    assert "5 more observations are not listed" in body

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hindbrain.contracts import cells
 from hindbrain.observe import (
+    Activity,
     Compaction,
     Dropped,
     Kind,
@@ -15,6 +17,7 @@ from hindbrain.observe import (
     Observed,
     Reflected,
     Relevance,
+    Stage,
     Superseded,
     compact,
     make_observation,
@@ -22,6 +25,7 @@ from hindbrain.observe import (
     status,
     status_lines,
     timeline,
+    view,
 )
 from hindbrain.observe.testing import START, BranchScript
 
@@ -69,7 +73,8 @@ def test_every_line_fits_the_terminal(width: int, weights: list[int], cuts: int)
     index = script.index()
     assert len(timeline(index, width)) <= width
     assert timeline(index, width).endswith("▶")
-    assert max(map(len, status_lines(index, ObserveConfig(), width=width))) <= width
+    doing = Activity(hindsight=("bank 港湾の記憶 " * 20, "e\u0301" * 300), errors={Stage.OBSERVER: "港" * 300})
+    assert max(map(cells, status_lines(index, ObserveConfig(), width=width, activity=doing))) <= width
 
 
 @pytest.mark.req("S4-timeline-008")
@@ -148,3 +153,75 @@ def test_gate_and_cap() -> None:
     assert "Cap: 6,000 tokens (configured)\n" in shown(script.index(), ObserveConfig(memory_max_tokens=6_000))
     script.custom("om.gate", {"enabled": False})
     assert shown(script.index()).startswith("Memory is off\n")
+
+
+@pytest.mark.req("S4-status-002", "S4-status-011", "S4-status-012", "S4-status-013")
+def test_what_a_live_session_does_and_did() -> None:
+    doing = Activity(
+        passive=True,
+        stage=Stage.REFLECTOR,
+        compacting=True,
+        spend_usd=0.01 + 0.0234,
+        calls={Stage.OBSERVER: 2, Stage.REFLECTOR: 1},
+        errors={Stage.OBSERVER: "The provider refused the key."},
+        hindsight=("bank      pi-acme", "queue     2 waiting, 0 given up"),
+    )
+    now = "\n".join(status_lines(hundred_thousand().index(), ObserveConfig(), activity=doing))
+    assert now.startswith("Memory is on\nPassive: nothing starts by itself\n")
+    assert "In flight\n  reflector, compaction\n" in now
+    assert "Cost\n  $0.0334, calls: observer 2, reflector 1\n" in now
+    assert "Hindsight\n  bank      pi-acme\n  queue     2 waiting, 0 given up\n" in now
+    assert "Last errors\n  observer: The provider refused the key.\nTimeline: " in now
+
+
+def test_nothing_is_said_of_what_is_not_there() -> None:
+    now = "\n".join(status_lines(LedgerIndex(), ObserveConfig(), activity=Activity()))
+    assert "In flight\n  nothing\nCost\n  $0.0000\nTimeline: 0 tokens, 0 compactions\n" in now
+    assert "Passive" not in now
+    assert "In flight" not in "\n".join(status_lines(LedgerIndex(), ObserveConfig()))
+
+
+def test_the_timeline_says_what_a_sign_stands_for() -> None:
+    script = hundred_thousand()
+    script.compaction("raw-5")
+    assert (
+        status_lines(script.index(), ObserveConfig(), width=12)[-3]
+        == "Timeline: 100,000 tokens, 10,000 a sign, 1 compaction"[:12]
+    )
+    assert "100,000 tokens, 1,283 a sign, 1 compaction" in shown(script.index())
+
+
+@pytest.mark.parametrize(
+    ("tokens", "reflected", "told"),
+    [
+        (1_200, 0, ""),
+        (1_600, 0, "  Over the cap: a compaction shows a part of it\n"),
+        (3_200, 0, "  Over 2,250 tokens: the next run drops the least valuable observations\n"),
+        (0, 1_200, "  Reflections take the room of observations; merging them makes room\n"),
+    ],
+)
+def test_a_memory_that_outgrows_its_budget_says_what_follows(tokens: int, reflected: int, told: str) -> None:
+    script = BranchScript()
+    script.user("x")
+    records = tuple(seen(f"{n} " + "x" * 396) for n in range(tokens // 110))
+    thoughts = tuple(make_reflection(f"{n} " + "x" * 396, supports=["a"]) for n in range(reflected // 110))
+    script.append(Observed(observations=records, covers="raw-1"))
+    script.append(Reflected(reflections=thoughts, covers="raw-1"))
+    config = ObserveConfig(memory_max_tokens=1_500, observations_pool_target_tokens=500)
+    now = shown(script.index(), config)
+    assert told in now
+    assert now.count("Over ") + now.count("take the room") == bool(told)
+
+
+@pytest.mark.req("S4-status-025")
+def test_drift_and_pools_stand_in_the_status_and_in_no_view() -> None:
+    script = hundred_thousand()
+    script.append(Observed(observations=(seen("new"),), covers="raw-5"))
+    index = script.index()
+    views = view(index).text + view(index, whole=True).text
+    assert "0 visible +1 / -0" in shown(index)
+    assert "+1" not in views
+    assert "tokens" not in views
+    assert {"Visible observations", "Active observations"} <= {
+        line.strip().split(":")[0] for line in shown(index).splitlines()
+    }

@@ -1,6 +1,7 @@
 """Values and ports that every hindbrain package agrees on. No I/O, no clock, no randomness."""
 
 from hindbrain.contracts._backend import Backend
+from hindbrain.contracts._cells import cells, cut_to_cells
 from hindbrain.contracts._endpoint import Endpoint, EndpointError
 from hindbrain.contracts._errors import (
     BackendError,
@@ -135,12 +136,14 @@ __all__ = [
     "Tool",
     "ToolCallPart",
     "UpdateMode",
+    "cells",
     "check_bank",
     "check_document_id",
     "check_operation_id",
     "check_tags",
     "check_token",
     "check_token_name",
+    "cut_to_cells",
     "fence",
     "group_matches",
     "groups_match",

@@ -54,7 +54,8 @@ from hindbrain.observe._replayed import Lived, Replayed
 from hindbrain.observe._run import ConsolidationRun, Stage, StageFailure
 from hindbrain.observe._select import Selection, select
 from hindbrain.observe._sitting import Progress, ReplayedCompaction
-from hindbrain.observe._status import Activity, Layer, Status, status, status_lines
+from hindbrain.observe._status import Activity, Layer, Status, status
+from hindbrain.observe._status_text import status_lines
 from hindbrain.observe._timeline import timeline
 from hindbrain.observe._tokens import entry_tokens, is_source, tokens
 from hindbrain.observe._view import View, view

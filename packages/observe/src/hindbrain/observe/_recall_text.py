@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from hindbrain.contracts import Entry, neutralise
+from hindbrain.contracts import Entry, cut_to_cells, neutralise
 from hindbrain.observe._blocks import source_text
 from hindbrain.observe._recall import Found, Recalled
 from hindbrain.observe._times import written
@@ -24,7 +24,8 @@ _REASONS = {
     Found.INVALID_ID: "invalid id",
     Found.NO_SOURCE: "no source",
 }
-_LISTED = 20
+_LISTED, _ROW = 20, 1_000
+"""The most rows of a kind, and the most cells of a record on one."""
 _LOW = 0xDC
 _ROLES = {"user": "user", "assistant": "assistant", "toolResult": "tool", "custom": "custom"}
 
@@ -93,20 +94,21 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _row(glyph: str, kind: str, meta: str, text: str) -> str:
-    return f"{glyph} {kind:{_TYPE}}{meta:{_META}}{text}".rstrip()
+    return f"{glyph} {kind:{_TYPE}}{meta:{_META}}{cut_to_cells(text, _ROW, mark='…')}".rstrip()
 
 
 def _rows(recalled: Recalled, zone: str) -> list[str]:
-    rows = [_row(GOOD, "reflection", each.id, each.line.partition("] ")[2]) for each in recalled.reflections]
+    rows = [_row(GOOD, "reflection", each.id, each.line.partition("] ")[2]) for each in recalled.reflections[:_LISTED]]
     rows += [
         _row(GOOD, "observation", f"{each.id} {each.timestamp}", each.line[len(each.id) + len(each.timestamp) + 4 :])
-        for each in recalled.observations
+        for each in recalled.observations[:_LISTED]
     ]
-    shown = recalled.sources[:_LISTED]
-    for each in shown:
+    if (more := len(recalled.observations) - _LISTED) > 0:
+        rows.append(_row(SHORT, "note", "", f"{more} more observations are not listed"))
+    for each in recalled.sources[:_LISTED]:
         weight = f"[{_role(each)}] ~{entry_tokens(each)} tokens"
         rows.append(_row(GOOD, "source", written(_at(each), zone), weight))
-    if more := len(recalled.sources) - len(shown):
+    if (more := len(recalled.sources) - _LISTED) > 0:
         rows.append(_row(SHORT, "note", "", f"{more} more sources are not listed, but stand in the pages"))
     return rows
 

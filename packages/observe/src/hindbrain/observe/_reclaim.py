@@ -35,6 +35,11 @@ def least_valuable(observations: Sequence[Observation], reflections: Iterable[Re
     )
 
 
+def watermark(cap: int) -> int:
+    """The tokens of active memory from which on the ledger is reclaimed, with this cap."""
+    return cap * 3 // 2
+
+
 def reclaim(index: LedgerIndex, config: ObserveConfig, window: int | None = None) -> tuple[str, ...]:
     """The observations to drop so that the ledger stays bounded, by id; none where active memory is small enough.
 
@@ -42,7 +47,7 @@ def reclaim(index: LedgerIndex, config: ObserveConfig, window: int | None = None
     target, or at what the reflections leave under the cap. Critical ones are never among them.
     """
     fold, cap = index.fold, memory_cap(config, window)
-    if fold.observation_tokens + fold.reflection_tokens <= cap * 3 // 2:
+    if fold.observation_tokens + fold.reflection_tokens <= watermark(cap):
         return ()
     target = max(0, min(config.pool_target, cap - fold.reflection_tokens))
     gone: list[str] = []

@@ -21,6 +21,11 @@ class View:
     whole: bool
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read."""
+        return not self.reflections and not self.observations
+
+    @property
     def text(self) -> str:
         """Both lists under their headings."""
         named = "recorded" if self.whole else "visible"
