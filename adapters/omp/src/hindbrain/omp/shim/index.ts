@@ -49,6 +49,21 @@ function dialectOf(pi: ExtensionAPI): Dialect<ExtensionContext> {
       return { message, usage: message.usage };
     },
     memory: async (ctx) => (await ctx.memory?.status())?.backend ?? null,
+    model: (ctx, named) => (named ? ctx.modelRegistry.find(named.provider, named.id) : ctx.model),
+    async compact(ctx, instructions) {
+      let done = false;
+      try {
+        if (instructions === undefined) await ctx.compact({ onComplete: () => { done = true; } });
+        else await ctx.compact(instructions).then(() => { done = true; });
+      } catch { /* it was cancelled, or there was nothing to compact */ }
+      return done;
+    },
+    async copy(text) {
+      const { copyToClipboard } = (await import("@oh-my-pi/pi-coding-agent")) as unknown as { copyToClipboard: (text: string) => Promise<void> };
+      await copyToClipboard(text);
+    },
+    // omp does not tell an extension what it keeps.
+    limits: () => ({ reserve: null, keep: null }),
     watch: watchEscape,
   };
 }
@@ -90,7 +105,14 @@ function attach(pi: ExtensionAPI, shim: Shim<ExtensionContext>): void {
   pi.on("session_switch", safe((event, ctx) => shim.open(ctx, event.reason)));
   pi.on("session_branch", safe((_event, ctx) => shim.open(ctx, "fork")));
   pi.on("session_tree", safe((_event, ctx) => shim.open(ctx, "tree")));
-  pi.on("agent_start", safe(async () => { stopped = false; }));
+  pi.on("agent_start", safe(async (_event, ctx) => {
+    stopped = false;
+    shim.turn(ctx, "start");
+  }));
+  pi.on("turn_end", safe(async (_event, ctx) => shim.turn(ctx, "end")));
+  pi.on("session_before_compact", safe(({ preparation, customInstructions, signal }, ctx) => shim.compact(ctx,
+    { firstKept: preparation.firstKeptEntryId, tokensBefore: preparation.tokensBefore, instructions: customInstructions ?? null },
+    signal)));
   pi.on("context", safe((event, ctx) => shim.context(ctx, event.messages)));
   pi.on("session_stop", safe(async (event, ctx) => {
     stopped = true;

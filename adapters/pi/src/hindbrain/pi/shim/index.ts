@@ -38,6 +38,19 @@ function dialectOf(pi: ExtensionAPI): Dialect<ExtensionContext> {
       return { message, usage: message.usage };
     },
     memory: async () => null,
+    model: (ctx, named) => (named ? ctx.modelRegistry.find(named.provider, named.id) : ctx.model),
+    compact: (ctx, customInstructions) => new Promise((resolve) => {
+      ctx.compact({ ...(customInstructions !== undefined && { customInstructions }),
+        onComplete: () => resolve(true), onError: () => resolve(false) });
+    }),
+    async copy(text) {
+      const { copyToClipboard } = await import("@earendil-works/pi-coding-agent");
+      await copyToClipboard(text);
+    },
+    limits() {
+      const { reserveTokens, keepRecentTokens } = pi.getSettings().compaction ?? {};
+      return { reserve: reserveTokens ?? null, keep: keepRecentTokens ?? null };
+    },
   };
 }
 
@@ -52,6 +65,17 @@ export default function hindbrain(pi: ExtensionAPI): void {
 function attach(pi: ExtensionAPI, shim: Shim<ExtensionContext>): void {
   pi.on("session_start", safe((event, ctx) => shim.open(ctx, event.reason)));
   pi.on("session_tree", safe((_event, ctx) => shim.open(ctx, "tree")));
+  pi.on("agent_start", safe(async (_event, ctx) => shim.turn(ctx, "start")));
+  pi.on("turn_end", safe(async (_event, ctx) => shim.turn(ctx, "end")));
+  pi.on("session_before_compact", safe(({ preparation, customInstructions, reason, signal }, ctx) => shim.compact(ctx,
+    { firstKept: preparation.firstKeptEntryId, tokensBefore: preparation.tokensBefore, reason, instructions: customInstructions ?? null },
+    signal)));
+  pi.on("agent_before_settle", safe(async (event, ctx) => {
+    const made = event.continue ? undefined : await shim.boundary(ctx);
+    if (!made) return undefined;
+    const { summary, firstKeptEntryId, details } = made;
+    return { entries: [...event.entries, { type: "compaction" as const, summary, firstKeptEntryId, details }] };
+  }));
   pi.on("context", safe((event, ctx) => shim.context(ctx, event.messages, ctx.signal)));
   pi.on("agent_end", safe(async (event) => shim.ended(event.messages.at(-1))));
   pi.on("agent_settled", safe((event, ctx) => shim.settled(ctx, event.aborted ? { stopReason: "aborted" } : undefined)));

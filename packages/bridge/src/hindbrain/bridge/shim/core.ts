@@ -20,7 +20,8 @@ const CODE = { method: -32601, internal: -32603, cancelled: -32800, late: -32801
   protocol: -32804, moved: -32805 } as const;
 
 /** How long each call may take, in milliseconds. */
-export const DEADLINE = { initialize: 5000, open: 2000, context: 6000, settled: 5000, close: 2500, tool: 60_000,
+export const DEADLINE = { initialize: 5000, open: 2000, context: 6000, settled: 5000, close: 2500, turn: 5000,
+  compact: 5000, boundary: 1000, tool: 60_000,
   command: 120_000, complete: 1000, ping: 2000, served: 600_000 } as const;
 /** The host's start waits this long for a sidecar that may hang; what it offers is registered when it answers. */
 const START_WAIT = 2000;
@@ -41,6 +42,13 @@ export interface Completion { value: string; label: string; description?: string
 export interface ToolAnswer { text: string; isError: boolean; details: unknown }
 interface Hello { protocol: number; version: string; tools: ToolSpec[]; commands: CommandSpec[] }
 interface Patch { append?: string; prepend?: string }
+interface Compacted { summary?: string; firstKept?: string; tokensBefore?: number; details?: unknown; cancel?: boolean; text?: string }
+/** What a host says of the compaction it is about to make. */
+export interface CompactionAsk { firstKept: string; tokensBefore: number; reason?: string; instructions?: string | null | undefined }
+/** What a host keeps free of the model's window, and how much of the conversation's end it keeps; null where it does not say. */
+export interface Limits { reserve: number | null; keep: number | null }
+/** A compaction as both hosts take it. */
+export interface CompactionResult { summary: string; firstKeptEntryId: string; tokensBefore: number; details?: unknown }
 
 /** What both hosts' context objects have in common, as far as it is used here. */
 export interface Context {
@@ -62,6 +70,8 @@ export interface Context {
     getEntry(id: string): unknown;
   };
   getContextUsage(): { tokens: number | null; contextWindow: number } | undefined;
+  getSystemPrompt(): string | string[];
+  isIdle(): boolean;
   isProjectTrusted(): boolean;
 }
 
@@ -70,6 +80,9 @@ export interface Api {
   appendEntry(customType: string, data?: unknown): void;
   events: { emit(channel: string, data: unknown): void };
 }
+
+/** A model as both hosts describe it. */
+export interface ModelSpec { provider: string; id: string; contextWindow?: number | null; maxTokens?: number | null; reasoning?: boolean }
 
 /** How one host spells what the other spells otherwise. */
 export interface Dialect<C extends Context> {
@@ -88,6 +101,13 @@ export interface Dialect<C extends Context> {
     run: (args: string, ctx: C) => Promise<void>): void;
   complete(ctx: C, params: Fields, signal: AbortSignal): Promise<{ message: unknown; usage: unknown }>;
   memory(ctx: C): Promise<string | null>;
+  /** A model of the host by its names, or the session's own. */
+  model(ctx: C, named: { provider: string; id: string } | null): ModelSpec | undefined;
+  /** Compact the session; whether it was. */
+  compact(ctx: C, instructions: string | undefined): Promise<boolean>;
+  /** Put a text on the clipboard by the host's own helper, which throws where it cannot. */
+  copy(text: string): Promise<void>;
+  limits(): Limits;
   /** A signal that fires when the user aborts while the host offers none, and how to stop watching. */
   watch?(ctx: C): { signal: AbortSignal; stop(): void } | undefined;
 }
@@ -605,6 +625,42 @@ export class Shim<C extends Context> {
     return { messages };
   }
 
+  /** A run begins, or a turn of it is over. Nobody waits: what follows from it is done beside the conversation. */
+  turn(ctx: C, phase: "start" | "end"): void {
+    if (this.#has(ctx)) void this.#side.ask("session/turn", { ...this.#place(ctx), phase }, DEADLINE.turn);
+  }
+
+  /** The compaction that memory has prepared; undefined leaves the host to summarise as it does without us. */
+  async compact(ctx: C, asked: CompactionAsk, signal?: AbortSignal): Promise<{ cancel: true } | { compaction: CompactionResult } | undefined> {
+    if (!this.#has(ctx)) return undefined;
+    const { reserve } = this.#dialect.limits();
+    const params = { ...this.#place(ctx), ...asked, ...this.#room(ctx), reserve };
+    const { result } = await this.#side.ask("session/compact", params, DEADLINE.compact, signal);
+    const { summary, firstKept, tokensBefore, details, cancel, text } = (result ?? {}) as Compacted;
+    if (cancel) {
+      if (text && ctx.hasUI) ctx.ui.notify(text, "info");
+      return { cancel: true };
+    }
+    if (!summary || !firstKept) return undefined;
+    return { compaction: { summary, firstKeptEntryId: firstKept, tokensBefore: tokensBefore ?? asked.tokensBefore, details } };
+  }
+
+  /** A compaction to append at the end of a run, where one is due. */
+  async boundary(ctx: C): Promise<CompactionResult | undefined> {
+    if (!this.#has(ctx)) return undefined;
+    const params = { ...this.#place(ctx), ...this.#room(ctx), ...this.#dialect.limits() };
+    const { result } = await this.#side.ask("session/before-settle", params, DEADLINE.boundary);
+    const { summary, firstKept, tokensBefore = 0, details } = (result ?? {}) as Compacted;
+    return summary && firstKept ? { summary, firstKeptEntryId: firstKept, tokensBefore, details } : undefined;
+  }
+
+  /** The model's window, and what of it the system prompt takes, as an estimate. */
+  #room(ctx: C): { window: number | null; systemTokens: number } {
+    const told = ctx.getSystemPrompt();
+    const prompt = typeof told === "string" ? told : told.join("\n");
+    return { window: ctx.getContextUsage()?.contextWindow ?? null, systemTokens: Math.ceil(prompt.length / 4) };
+  }
+
   /** A run is over, but the host may go on by itself; should the session end before it settles, this is what is told. */
   ended(last: object | undefined): void {
     this.#unsettled = outcomeOf(last);
@@ -731,10 +787,32 @@ async function serve<C extends Context>(api: Api, ctx: C, dialect: Dialect<C>, m
       return { entries: taskEntries(ctx) };
     case "host/memory":
       return { backend: await dialect.memory(ctx) };
+    case "host/idle":
+      return { idle: ctx.isIdle() };
+    case "host/compact":
+      return { done: await dialect.compact(ctx, (params["instructions"] ?? undefined) as string | undefined) };
+    case "host/copy":
+      return { how: await copied(dialect, text) };
+    case "host/model": {
+      const { provider, id, contextWindow, maxTokens, reasoning } =
+        dialect.model(ctx, (params["model"] ?? null) as { provider: string; id: string } | null) ?? {};
+      return provider && id
+        ? { provider, id, window: contextWindow ?? null, maxTokens: maxTokens ?? null, reasoning: reasoning === true } : {};
+    }
     case "host/complete":
       return dialect.complete(ctx, params, signal);
     default:
       throw new RpcError(CODE.method, "The host does not know this method.");
+  }
+}
+
+/** How a text came to the clipboard; null where the host's helper could not do it. */
+async function copied<C extends Context>(dialect: Dialect<C>, text: string): Promise<string | null> {
+  try {
+    await dialect.copy(text);
+    return "clipboard";
+  } catch {
+    return null;
   }
 }
 
