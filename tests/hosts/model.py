@@ -17,6 +17,14 @@ OURS = "<hindsight-memory>"
 Body = dict[str, Any]
 
 
+class RefusedError(Exception):
+    """The server refuses a request, with this status."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
 class ObedientModel:
     """The server; use it as a context manager."""
 
@@ -45,11 +53,11 @@ class ObedientModel:
         results = [text_of(message) for message in _since_user(messages) if message["role"] == "tool"]
         if last.startswith("CALL ") and not results:
             _, name, arguments = last.split(" ", 2)
-            return _chunks("", [(name, arguments)], len(self.requests), size)
+            return chunks("", [(name, arguments)], len(self.requests), size)
         if "SUBTASK" in last and not results:
-            return _chunks("", [("yield", '{"data": {"verdict": "done"}}')], len(self.requests), size)
+            return chunks("", [("yield", '{"data": {"verdict": "done"}}')], len(self.requests), size)
         said = f"tool said: {results[-1]}" if results else f"ok: {last[:60]}"
-        return _chunks(said, [], len(self.requests), size)
+        return chunks(said, [], len(self.requests), size)
 
     def wait(self, count: int, seconds: float = 60) -> Body:
         """Wait for the request of this number, counted from one, and return it."""
@@ -98,7 +106,7 @@ def _since_user(messages: list[Body]) -> list[Body]:
     return messages[at:]
 
 
-def _chunks(text: str, calls: list[tuple[str, str]], number: int, size: int) -> Iterator[Body]:
+def chunks(text: str, calls: list[tuple[str, str]], number: int, size: int) -> Iterator[Body]:
     base = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 0, "model": MODEL}
 
     def chunk(delta: Body, finish: str | None = None) -> Body:
@@ -120,12 +128,15 @@ def _handler_of(model: ObedientModel) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            lines = [f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n" for chunk in model.take(body)]
-            self._send("text/event-stream", "".join([*lines, "data: [DONE]\n\n"]))
+            try:
+                lines = [f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n" for chunk in model.take(body)]
+            except RefusedError as refused:
+                return self._send("application/json", '{"error": {"message": "unavailable"}}', refused.status)
+            return self._send("text/event-stream", "".join([*lines, "data: [DONE]\n\n"]))
 
-        def _send(self, kind: str, text: str) -> None:
+        def _send(self, kind: str, text: str, status: int = 200) -> None:
             data = text.encode()
-            self.send_response(200)
+            self.send_response(status)
             self.send_header("content-type", kind)
             self.send_header("content-length", str(len(data)))
             self.end_headers()

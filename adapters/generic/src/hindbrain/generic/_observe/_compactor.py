@@ -5,12 +5,13 @@ Source: 004_d1a6c9e182f889a8.txt, "Scaling compaction"; spec/observe.md sections
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from attrs import evolve
 
 from hindbrain.contracts import ContextUsage, Host
-from hindbrain.generic._observe._consolidator import Consolidator, Note
+from hindbrain.generic._observe._consolidator import Consolidator, Note, Sleep
 from hindbrain.generic._observe._idle import IdleTimer
 from hindbrain.generic._observe._ledger import HostLedger
 from hindbrain.generic._observe._values import Cancelled, CompactionAnswer, CompactionAsk, Tell
@@ -30,6 +31,8 @@ from hindbrain.observe import (
 
 SOON = 5.0
 """Seconds until a session is compacted whose silence had lasted long enough before it was opened again."""
+PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Seconds between two looks at a host that is about to come to rest."""
 PATIENCE = 600.0
 """Seconds that a silence's compaction waits for workers."""
 _DONE = frozenset({"stop", "end_turn", "endTurn", "length", None})
@@ -48,6 +51,7 @@ class Compactor:
         note: the debug log.
         timer: the silence.
         clock: milliseconds since 1970 UTC.
+        sleep: how a host is waited for that has not come to rest yet.
 
     Attributes:
         asked: whether a compaction that we asked for is under way.
@@ -65,6 +69,7 @@ class Compactor:
         note: Note,
         timer: IdleTimer,
         clock: Callable[[], int],
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._host = host
         self._ledger = ledger
@@ -75,6 +80,7 @@ class Compactor:
         self._note = note
         self._timer = timer
         self._clock = clock
+        self._sleep = sleep
         self._answering = False
         self._in_silence = False
         self.asked = False
@@ -108,12 +114,23 @@ class Compactor:
             return False
         self.asked = True
         try:
-            if not await self._host.idle() or (again is not None and not await again()):
-                self._note("compaction.deferred", {}, None)
-                return False
-            return await self._host.compact()
+            if await self._comes_to_rest() and (again is None or await again()):
+                return await self._host.compact()
+            self._note("compaction.deferred", {}, None)
+            return False
         finally:
             self.asked = False
+
+    async def _comes_to_rest(self) -> bool:
+        """Whether the host is idle, now or soon: it tells of the end of a run a moment before it is.
+
+        A run that begins meanwhile is waited for, too: who settles while this waits does not ask a second time.
+        """
+        for pause in PAUSES:
+            if await self._host.idle():
+                return True
+            await self._sleep(pause)
+        return await self._host.idle()
 
     async def answer(self, ask: CompactionAsk) -> CompactionAnswer | Cancelled | None:
         """The compaction to store; None leaves the host to summarise as it would without us."""

@@ -88,6 +88,7 @@ class Observing:
             note=self._note,
             timer=self._timer,
             clock=clock,
+            sleep=sleep,
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
