@@ -3,5 +3,6 @@
 from hindbrain.generic._observe._debug import DebugLog
 from hindbrain.generic._observe._observing import Observing
 from hindbrain.generic._observe._values import Cancelled, CompactionAnswer, CompactionAsk, Told
+from hindbrain.generic._observe._zone import local_zone
 
-__all__ = ["Cancelled", "CompactionAnswer", "CompactionAsk", "DebugLog", "Observing", "Told"]
+__all__ = ["Cancelled", "CompactionAnswer", "CompactionAsk", "DebugLog", "Observing", "Told", "local_zone"]

@@ -42,6 +42,7 @@ class Consolidator:
         tell: shows a line to the user.
         note: the debug log.
         clock: milliseconds since 1970 UTC.
+        zone: the zone of times in a ledger that has none yet.
         sleep: how a retry waits.
 
     Attributes:
@@ -60,8 +61,10 @@ class Consolidator:
         tell: Tell,
         note: Note,
         clock: Callable[[], int],
+        zone: str = "UTC",
         sleep: Sleep = asyncio.sleep,
     ) -> None:
+        self._zone = zone
         self._ledger = ledger
         self._source = source
         self._config = config
@@ -120,6 +123,7 @@ class Consolidator:
                 run_id=run_id,
                 forced=forced,
                 window=await self._window(),
+                zone=self._zone,
                 on_stage=self._at,
                 log=lambda event, data: self._note(event, data, run_id),
                 sleep=self._sleep,

@@ -49,6 +49,7 @@ class Observing:
         config: the settings.
         clock: milliseconds since 1970 UTC.
         debug: the debug log; None writes none.
+        zone: the zone of times in a ledger that has none yet, by its name in the zone database or as an offset.
         sleep: waits so many seconds; of the silence and of retries.
     """
 
@@ -60,6 +61,7 @@ class Observing:
         *,
         clock: Callable[[], int],
         debug: DebugLog | None = None,
+        zone: str = "UTC",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._host = host
@@ -76,6 +78,7 @@ class Observing:
             tell=self._tell,
             note=self._note,
             clock=clock,
+            zone=zone,
             sleep=sleep,
         )
         self._compactor = Compactor(
