@@ -17,7 +17,9 @@ from hindbrain.generic.sidecar._tools import TOOLS
 
 HOSTS = ("pi", "omp")
 LATE = ("attrs", "attr", "pydantic", "msgspec", "httpx", "sqlite3", "click", "hindbrain.contracts", "hindbrain.generic")
-HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocol": 1}}
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+RECALLS = {"pi": ["om_recall", "recall"], "omp": ["om_recall"]}
+"""omp has a tool named recall."""
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -35,9 +37,10 @@ def test_the_first_answer_comes_before_anything_heavy_is_imported(host: str) -> 
 def test_what_the_host_is_told_of_is_what_is_served(host: str) -> None:
     run = [sys.executable, "-I", "-m", f"hindbrain.{host}"]
     with subprocess.Popen(run, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as sidecar:
-        said, _ = sidecar.communicate(json.dumps(HELLO) + "\n", timeout=30)
+        said, _ = sidecar.communicate(json.dumps({**HELLO, "params": {"protocol": 1, "host": host}}) + "\n", timeout=30)
     answer = json.loads(said.splitlines()[0])["result"]
-    assert [tool["name"] for tool in answer["tools"]] == list(TOOLS)
+    assert [tool["name"] for tool in answer["tools"]] == [*TOOLS, *RECALLS[host]]
+    assert not [tool for tool in answer["tools"] if "hosts" in tool]
     assert [command["name"] for command in answer["commands"]] == list(COMMANDS)
     assert answer["version"] == version(f"hindbrain-{host}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,10 @@ class FakeHost:
         assert timeout > 0
         self.calls.append((method, params))
         answer = self.answers[method]
+        if callable(answer):
+            answer = answer(params)
+        if isawaitable(answer):
+            answer = await answer
         if isinstance(answer, list):
             answer = answer.pop(0)
         if isinstance(answer, Exception):
@@ -54,6 +59,7 @@ class Place:
         self.data = root / "data"
         self.file = root / "session.jsonl"
         self.leaf: str | None = None
+        self.values: dict[str, Any] = {}
         self._line({"type": "session", "version": 3, "id": "s1", "timestamp": STAMP, "cwd": str(self.root)})
 
     def say(self, text: str, role: str = "user") -> dict[str, Any]:
@@ -64,6 +70,30 @@ class Place:
         self._line({"type": "message", "id": self.leaf, "parentId": parent, "timestamp": STAMP, "message": message})
         return message
 
+    def custom(self, custom_type: str, data: Any) -> str:
+        """An entry of an extension that the host has written."""
+        return self._entry({"type": "custom", "customType": custom_type, "data": data})
+
+    def compaction(self, first_kept: str, details: Any = None, summary: str = "A summary.") -> str:
+        """A compaction that the host has written."""
+        entry = {"type": "compaction", "summary": summary, "firstKeptEntryId": first_kept, "tokensBefore": 9}
+        return self._entry({**entry, "details": details})
+
+    def entries(self, custom_type: str) -> list[Any]:
+        """The data of the entries of a type that lie in the session's file."""
+        lines = map(json.loads, self.file.read_text("utf-8").splitlines())
+        return [line["data"] for line in lines if line.get("customType") == custom_type]
+
+    def append(self, params: Mapping[str, Any]) -> dict[str, JsonValue]:
+        """What the host does for ``host/append``."""
+        return {"id": self.custom(params["customType"], params["data"])}
+
+    def _entry(self, entry: dict[str, Any]) -> str:
+        number = len(self.file.read_text().splitlines())
+        parent, self.leaf = self.leaf, f"{number:08x}"
+        self._line({**entry, "id": self.leaf, "parentId": parent, "timestamp": STAMP})
+        return self.leaf
+
     def opened(self, **more: JsonValue) -> dict[str, JsonValue]:
         return {"session": "s1", "file": str(self.file), "cwd": str(self.root), "mode": "tui", "ui": True, **more}
 
@@ -71,7 +101,7 @@ class Place:
         return {"session": "s1", "file": str(self.file), "leaf": self.leaf, **more}
 
     async def settings(self, _cwd: str) -> Settings:
-        values = {"backend": "local", "dataDir": str(self.data)}
+        values = {"backend": "local", "dataDir": str(self.data), **self.values}
         return merge([Layer(origin="test", values=values)])
 
     def _line(self, value: Mapping[str, JsonValue]) -> None:

@@ -33,8 +33,10 @@ def check(params: dict[str, Any], version: str) -> None:
     raise RpcError(Rpc.PROTOCOL, message, code="protocol-mismatch", data={"protocol": PROTOCOL})
 
 
-def answer(surface: str | os.PathLike[str], version: str) -> dict[str, Any]:
+def answer(surface: str | os.PathLike[str], version: str, host: object = None) -> dict[str, Any]:
     """The result of ``initialize``: protocol, version, and the tools and commands of the adapter's data file.
+
+    A tool that names ``hosts`` is offered to those only; others have taken its name.
 
     Raises:
         RpcError: the file is not there or is not what it should be.
@@ -42,8 +44,8 @@ def answer(surface: str | os.PathLike[str], version: str) -> dict[str, Any]:
     try:
         with open(surface, encoding="utf-8") as file:  # noqa: PTH123  (pathlib is not imported yet)
             shown = json.load(file)
-        tools, commands = shown["tools"], shown["commands"]
-    except (OSError, ValueError, TypeError, KeyError):
+        tools, commands = [each for each in shown["tools"] if host in each.pop("hosts", (host,))], shown["commands"]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         message = (
             f"Memory is off: hindbrain {version} is not whole, its list of tools cannot be read. Install it again."
         )

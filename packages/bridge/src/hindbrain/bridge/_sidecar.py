@@ -73,7 +73,7 @@ class Sidecar:
     def _initialize(self, params: dict[str, Any]) -> Any:
         try:
             _initialize.check(params, self._version)
-            answer = _initialize.answer(self._surface, self._version)
+            answer = _initialize.answer(self._surface, self._version, params.get("host"))
         except RpcError as error:
             if self._loading is None:
                 self._refusal = error

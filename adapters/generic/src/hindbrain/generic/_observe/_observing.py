@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from hindbrain.contracts import ContextUsage, Host, JsonValue
 from hindbrain.generic._observe._compactor import Compactor, is_without_memory
@@ -34,6 +34,7 @@ from hindbrain.observe import (
 
 WAITED = 100.0
 """Seconds that a command waits for workers; hosts give a command two minutes."""
+NOT_YET = "The model sees memory from the first compaction on; /om view full shows what is recorded."
 OFF = "Observational memory is off in this session; /om on switches it on."
 
 
@@ -178,8 +179,13 @@ class Observing:
         mode = " Nothing starts by itself (observe.passive)." if self._config.passive else ""
         return Told(text=f"Observational memory is {'on' if index.gate_on else 'off'} in this session.{mode}")
 
-    async def status(self, width: int = 80) -> Told:
-        """All there is to say, in lines of at most ``width`` columns."""
+    async def status(self, width: int = 80, *, hindsight: Sequence[str] = ()) -> Told:
+        """All there is to say, in lines of at most ``width`` cells.
+
+        Args:
+            width: of the terminal.
+            hindsight: lines about the memory that outlives the session.
+        """
         index, workers = await self._ledger.index(), self._workers
         activity = Activity(
             passive=self._config.passive,
@@ -188,14 +194,17 @@ class Observing:
             spend_usd=workers.spend.usd,
             calls=dict(workers.spend.calls),
             errors=dict(workers.errors),
+            hindsight=tuple(hindsight),
         )
         lines = status_lines(index, self._config, await self._window(), width=width, activity=activity)
         return Told(text="\n".join(lines))
 
     async def view(self, *, whole: bool = False) -> Told:
-        """What the model sees of memory, or all that is in force on the branch."""
-        text = view(await self._ledger.index(), whole=whole).text
-        return Told(text=text, copy=text)
+        """What the model sees of memory, or all that is in force on the branch. An empty memory is not for copying."""
+        shown = view(await self._ledger.index(), whole=whole)
+        if not shown.is_empty:
+            return Told(text=shown.text, copy=shown.text)
+        return Told(text=shown.text if whole else f"{shown.text}\n\n{NOT_YET}")
 
     async def consolidate_now(self) -> Told:
         """Run the workers at once, whatever the thresholds say."""

@@ -7,10 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import attrs
-
 from hindbrain.contracts import HindbrainError, JsonValue
 from hindbrain.generic.sidecar._commands import completions, run_command
+from hindbrain.generic.sidecar._om_recall import OM_TOOLS, om_recall
 from hindbrain.generic.sidecar._params import (
     BeforeSettle,
     Close,
@@ -25,9 +24,12 @@ from hindbrain.generic.sidecar._params import (
     read,
 )
 from hindbrain.generic.sidecar._peer import Peer
+from hindbrain.generic.sidecar._said import Said
 from hindbrain.generic.sidecar._sitting import LoadSettings, Sitting
-from hindbrain.generic.sidecar._tools import Said, call_tool
+from hindbrain.generic.sidecar._tools import call_tool
 
+_WIDTH = 80
+"""The cells of a line where the host does not say how wide its terminal is."""
 Handler = Callable[[Mapping[str, JsonValue]], Awaitable[JsonValue]]
 
 
@@ -127,8 +129,10 @@ class Application:
     async def _tool(self, params: Mapping[str, JsonValue]) -> JsonValue:
         call = read(ToolCall, "tool/call", params)
         sitting = self._of(call.session)
-        session = await sitting.session()
-        if session is None:
+        sitting.stands(call)
+        if call.name in OM_TOOLS:
+            said = await om_recall(await sitting.observing(), call.arguments)
+        elif (session := await sitting.session()) is None:
             said = Said(text="Memory is off in this session.", is_error=True)
         else:
             said = await call_tool(call.name, session, sitting.host, call.arguments, ui=sitting.opened.ui)
@@ -136,12 +140,15 @@ class Application:
 
     async def _command(self, params: Mapping[str, JsonValue]) -> JsonValue:
         call = read(CommandRun, "command/run", params)
-        return attrs.asdict(await run_command(call.name, self._of(call.session), call.args))
+        sitting = self._of(call.session)
+        sitting.stands(call)
+        told = await run_command(call.name, sitting, call.args, call.width or _WIDTH)
+        return {"text": told.text, "level": told.level}
 
     async def _complete(self, params: Mapping[str, JsonValue]) -> JsonValue:
         asked = read(CommandComplete, "command/complete", params)
         items: list[dict[str, Any]] = [
-            {"value": each, "label": each.strip()} for each in completions(asked.name, asked.prefix)
+            {"value": each, "label": each.split()[-1]} for each in completions(asked.name, asked.prefix)
         ]
         return {"items": items}
 

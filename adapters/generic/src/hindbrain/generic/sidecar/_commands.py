@@ -1,28 +1,24 @@
-"""The commands a user types in the host: ``/hindsight`` and its short ways."""
+"""The commands a user types in the host: ``/hindsight`` and its short ways, and ``/om``."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from attrs import frozen
-
 from hindbrain.contracts import HindbrainError
+from hindbrain.generic._observe import Told
 from hindbrain.generic._session import Session
 from hindbrain.generic.sidecar._hub import hub, send_now
+from hindbrain.generic.sidecar._om import om, om_completions
 from hindbrain.generic.sidecar._report import report
 from hindbrain.generic.sidecar._sitting import Sitting
 
-
-@frozen(kw_only=True)
-class Told:
-    """What a command tells its user; an empty text tells nothing."""
-
-    text: str = ""
-    level: str = "info"
+OM = "om"
 
 
-async def run_command(name: str, sitting: Sitting, args: str) -> Told:
+async def run_command(name: str, sitting: Sitting, args: str, width: int = 80) -> Told:
     """Run a command by its name. Nothing is raised for what the user or the memory got wrong."""
+    if name == OM:
+        return await om(sitting, args, width)
     command = _COMMANDS.get(name)
     if command is None:
         return Told(text=f"There is no command /{name}.", level="error")
@@ -37,6 +33,8 @@ async def run_command(name: str, sitting: Sitting, args: str) -> Told:
 
 def completions(name: str, prefix: str) -> list[str]:
     """What may be typed behind a command, of what begins with ``prefix``."""
+    if name == OM:
+        return om_completions(prefix)
     return [each for each in _ARGUMENTS.get(name, ()) if each.startswith(prefix.lstrip())]
 
 
@@ -86,7 +84,7 @@ _COMMANDS: dict[str, _Command] = {
     "hindsight:tag": _tag,
     "hindsight:queue": _queue,
 }
-COMMANDS = tuple(_COMMANDS)
+COMMANDS = (*_COMMANDS, OM)
 """The names that ``run_command`` knows."""
 _ARGUMENTS = {
     "hindsight": ("status",),

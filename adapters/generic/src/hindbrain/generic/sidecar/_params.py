@@ -97,14 +97,19 @@ class ToolCall(msgspec.Struct, rename="camel", frozen=True):
     session: str
     name: str
     arguments: dict[str, Any] = {}
+    file: str | None = None
+    leaf: str | None = None
 
 
 class CommandRun(msgspec.Struct, rename="camel", frozen=True):
-    """``command/run``; ``args`` is what was typed behind the command's name."""
+    """``command/run``; ``args`` is what was typed behind the command's name, ``width`` that of the terminal."""
 
     session: str
     name: str
     args: str = ""
+    file: str | None = None
+    leaf: str | None = None
+    width: int | None = None
 
 
 class CommandComplete(msgspec.Struct, rename="camel", frozen=True):

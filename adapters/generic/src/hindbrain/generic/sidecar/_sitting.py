@@ -17,7 +17,7 @@ from hindbrain.generic._session import Session
 from hindbrain.generic.sidecar._footer import found, kept
 from hindbrain.generic.sidecar._host import PeerHost
 from hindbrain.generic.sidecar._observed import SittingObserved, ask_of, boundary_of, compaction_of
-from hindbrain.generic.sidecar._params import BeforeSettle, Compact, Context, Open, Settled, Turn
+from hindbrain.generic.sidecar._params import BeforeSettle, CommandRun, Compact, Context, Open, Settled, ToolCall, Turn
 from hindbrain.generic.sidecar._peer import Peer
 from hindbrain.memory import NoProjectError
 from hindbrain.memory.sessions import parse_message
@@ -63,6 +63,11 @@ class Sitting:
     async def observing(self) -> Observing | None:
         """The session's observational memory; None where it is not observed."""
         return await self._observed.get(self.host)
+
+    def stands(self, asked: ToolCall | CommandRun) -> None:
+        """Where the host stood when it asked, if it says so: a user may have gone to another branch since its turn."""
+        if asked.file is not None or asked.leaf is not None:
+            self._at(asked.file, asked.leaf)
 
     async def turn(self, told: Turn) -> None:
         """A run begins, or a turn of it is over."""

@@ -4,36 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from attrs import field, frozen
-
 from hindbrain.contracts import Fact, FactType, HindbrainError, JsonValue, MinScores, neutralise
 from hindbrain.generic._explicit import ExplicitRetain
 from hindbrain.generic._session import Session
 from hindbrain.generic.sidecar._host import PeerHost
 from hindbrain.generic.sidecar._report import report
+from hindbrain.generic.sidecar._said import BadArgumentError, Said
 from hindbrain.generic.sidecar._tag_groups import tag_groups
 from hindbrain.memory import Question
 
 _MOST_CHARS = 24_000
 """What a tool may add to the conversation, about 6 000 tokens."""
-
-
-class BadArgumentError(HindbrainError):
-    """The model called a tool with an argument that is missing or of another type; nothing was done."""
-
-    code = "bad-argument"
-
-    def __init__(self, name: str, expected: str) -> None:
-        super().__init__(f"{name} has to be {expected}; nothing was done.")
-
-
-@frozen(kw_only=True)
-class Said:
-    """What a tool answers the model. ``details`` holds ids and counts for the host, never text."""
-
-    text: str
-    is_error: bool = False
-    details: Mapping[str, JsonValue] = field(factory=dict)
 
 
 async def call_tool(

@@ -731,16 +731,15 @@ export class Shim<C extends Context> {
   }
 
   async #tool(name: string, callId: string, args: unknown, signal: AbortSignal | undefined, ctx: C): Promise<ToolAnswer> {
-    const session = ctx.sessionManager.getSessionId();
-    const params = { session, name, callId, arguments: args };
+    const params = { ...this.#place(ctx), name, callId, arguments: args };
     const { result, error } = await this.#side.ask("tool/call", params, DEADLINE.tool, signal);
     if (!error) return result as ToolAnswer;
     return { text: `${error.message} Go on without ${name}.`, isError: true, details: { code: error.code } };
   }
 
   async #command(name: string, args: string, ctx: C): Promise<void> {
-    const session = ctx.sessionManager.getSessionId();
-    const { result, error } = await this.#side.ask("command/run", { session, name, args }, DEADLINE.command);
+    const params = { ...this.#place(ctx), name, args, width: process.stdout.columns ?? null };
+    const { result, error } = await this.#side.ask("command/run", params, DEADLINE.command);
     const { text, level } = (error ? { text: `/${name}: ${error.message}`, level: "error" } : (result ?? {})) as Fields;
     if (typeof text !== "string" || text === "") return;
     if (ctx.hasUI) ctx.ui.notify(text, level === "warning" || level === "error" ? level : "info");
