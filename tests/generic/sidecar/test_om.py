@@ -130,8 +130,9 @@ async def test_the_views_show_what_the_model_sees_and_all_there_is(om: Om, place
         kept, folded_details(Folded(full_fold=True, observations=tuple(records[:3]), reflections=(thought,)))
     )
     plain, whole = await om.text("view"), await om.text("view full")
-    assert [each.line in plain for each in (*records, thought)] == [True] * 3 + [False] * 5 + [True]
-    assert [each.line in whole for each in (*records, thought)] == [True] * 9
+    lines = [*(each.line for each in records), thought.line]
+    assert [line in plain for line in lines] == [True] * 3 + [False] * 5 + [True]
+    assert [line in whole for line in lines] == [True] * 9
 
 
 @pytest.mark.req("S4-clipboard-009", "S4-clipboard-010", "S4-clipboard-011")
