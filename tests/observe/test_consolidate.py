@@ -5,6 +5,7 @@ import random
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from hindbrain.observe import (
     Kind,
     LedgerIndex,
     Moment,
+    Observation,
     ObserveConfig,
     Observed,
     Relevance,
@@ -29,6 +31,10 @@ from hindbrain.observe.testing import START, Asked, BranchScript, ScriptedSource
 
 SMALL = ObserveConfig(observe_after_tokens=100, reflect_after_tokens=100)
 OBSERVE, REFLECT = "record_observations", "record_reflections"
+
+
+def seen(text: str) -> Observation:
+    return make_observation(text, at=START, sources=["raw-1"], relevance=Relevance.LOW, kind=Kind.FACT)
 
 
 def sources(count: int, weight: int = 100) -> BranchScript:
@@ -149,6 +155,32 @@ async def test_an_entry_is_only_appended_to_the_branch_its_stage_began_on() -> N
     ledger.ancestors = []
     await shop.run()
     assert ledger.ancestors == ["raw-3"]
+
+
+async def test_a_session_that_went_to_another_branch_between_two_stages_ends_the_run() -> None:
+    """Each stage would find a branch of its own to write to; the run began on another."""
+    away = sources(2)
+    away.append(Observed(observations=(seen("elsewhere"),), covers="raw-2"))
+    away.entries[0] = evolve(away.entries[0], id="raw-0")
+    away.entries = [evolve(each, id=f"b-{each.id}") for each in away.entries]
+
+    class Leaving(ScriptLedger):
+        async def append(self, append: Append, *, expect_ancestor: str) -> None:
+            await super().append(append, expect_ancestor=expect_ancestor)
+            self.script = away
+
+    script = sources(3)
+    shop = Workshop(script, observing, ObserveConfig(observe_after_tokens=100, reflect_after_tokens=1))
+    shop.ledger = Leaving(script)
+    run = await shop.run(forced=True)
+    assert (run.observed, run.moved, run.failures) == (1, True, ())
+    assert run.calls == {Stage.OBSERVER: 2}
+    assert [each.id for each in away.entries] == ["b-raw-0", "b-raw-2", "b-led-1"]
+
+
+async def test_a_session_without_an_entry_is_nothing_to_work_on() -> None:
+    run = await Workshop(BranchScript(), observing, SMALL).run(forced=True)
+    assert run == ConsolidationRun(run_id="run-1")
 
 
 async def test_a_ledger_that_refuses_is_a_failure_without_its_words() -> None:
@@ -278,3 +310,50 @@ async def test_any_backlog_drains_and_every_passage_is_sent_and_answered(
     chunks = -(-sum(weight + 20 for weight in weights) // (cap // 2)) + 1
     assert runs - failed <= chunks
     assert judged == {f"raw-{n + 1}" for n in range(len(weights))}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    count=st.integers(min_value=1, max_value=30),
+    seed=st.integers(min_value=0, max_value=2**32),
+    breaking=st.sampled_from([0.1, 0.5, 0.8]),
+    turns=st.integers(min_value=1, max_value=4),
+)
+async def test_whatever_breaks_off_no_passage_is_covered_that_was_neither_recorded_nor_judged(
+    count: int, seed: int, breaking: float, turns: int
+) -> None:
+    """A model that cites passages in any order, fails in the middle, or runs out of turns."""
+    chance = random.Random(seed)  # noqa: S311  (a seed of the test's own)
+    script = sources(count, weight=60)
+    cited: set[str] = set()
+    passed: set[str] = set()
+    state: dict[str, list[str]] = {}
+
+    def play(asked: Asked) -> Completion:
+        if len(asked.messages) == 2:
+            sent = [part.split("]")[0] for part in asked.prompt.split("[Source entry id: ")[1:]]
+            state["sent"], state["now"] = sent, []
+        if chance.random() < breaking:
+            return says("", stop="error")
+        if chance.random() < 0.4:
+            passed.update(state["sent"])
+            return says()
+        one = chance.choice(state["sent"])
+        cited.add(one)
+        # Cut short without a failure, a model has passed over what lies before the first passage it cited.
+        state["now"].append(one)
+        first = min(state["sent"].index(each) for each in state["now"])
+        passed.update(state["sent"][:first] if len(asked.messages) // 2 >= turns else ())
+        return calls(OBSERVE, note(f"seen {one}", one))
+
+    config = ObserveConfig(observer_chunk_max_tokens=600, agent_max_turns=turns, reflect_after_tokens=10_000_000)
+    shop = Workshop(script, play, config)
+    for _run in range(400):
+        index = LedgerIndex(script.entries)
+        covered = {each.id for each in index.entries[: index.observed_to + 1] if each.id.startswith("raw-")}
+        assert covered <= cited | passed
+        if len(covered) == count:
+            break
+        await shop.run(forced=True)
+    recorded = {each.content for each in script.index().fold.observations.values()}
+    assert recorded <= {f"seen {each}" for each in cited}

@@ -99,7 +99,7 @@ async def enforce(desk: Desk) -> None:
     Raises:
         BranchMovedError: the conversation stands on another branch now.
     """
-    index = await desk.ledger.index()
+    index = await desk.look()
     gone = reclaim(index, desk.config, desk.window) if index.gate_on else ()
     if gone:
         desk.on_stage(Stage.ENFORCER)

@@ -11,6 +11,7 @@ from hindbrain.observe._agent import Agent, Ending, Log, Sleep, Tally, answer_to
 from hindbrain.observe._chunk import RequestPlan, plan_request
 from hindbrain.observe._config import ObserveConfig
 from hindbrain.observe._encode import append_of
+from hindbrain.observe._errors import BranchMovedError
 from hindbrain.observe._events import Event
 from hindbrain.observe._index import LedgerIndex
 from hindbrain.observe._ports import Ledger, ModelSource, WorkerModel
@@ -50,6 +51,20 @@ class Desk:
     failures: list[StageFailure] = field(factory=list)
     tallies: dict[Stage, Tally] = field(factory=dict)
     _worker: WorkerModel | None = None
+    _began: str | None = None
+
+    async def look(self) -> LedgerIndex:
+        """The branch as it stands now, which must be the one that the run began on.
+
+        Raises:
+            BranchMovedError: it is another one.
+        """
+        index = await self.ledger.index()
+        if self._began is not None and index.place(self._began) is None:
+            raise BranchMovedError
+        if self._began is None and index.entries:
+            self._began = index.entries[-1].id
+        return index
 
     def wanted(self, index: LedgerIndex, stage: Stage) -> bool:
         """Whether the observer or the reflector should work."""

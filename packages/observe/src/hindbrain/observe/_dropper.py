@@ -28,7 +28,7 @@ async def drop(desk: Desk) -> None:
         BranchMovedError: the conversation stands on another branch now.
         BudgetError: the model's window is too small for any request.
     """
-    index = await desk.ledger.index()
+    index = await desk.look()
     pool = pool_of(index, desk.config, desk.window)
     if not desk.reflected or not pool.over or not index.gate_on or index.observed_to < 0:
         return

@@ -33,7 +33,7 @@ async def observe_backlog(desk: Desk) -> None:
         BranchMovedError: the conversation stands on another branch now.
         BudgetError: the model's window is too small for any request.
     """
-    index = await desk.ledger.index()
+    index = await desk.look()
     if not desk.wanted(index, Stage.OBSERVER):
         return
     if desk.config.observer == "extractive":

@@ -29,7 +29,7 @@ async def reflect(desk: Desk) -> None:
         BranchMovedError: the conversation stands on another branch now.
         BudgetError: the model's window is too small for any request.
     """
-    index = await desk.ledger.index()
+    index = await desk.look()
     fold = index.fold
     any_memory = bool(fold.active_observations or fold.active_reflections)
     if index.observed_to < 0 or not any_memory or not desk.wanted(index, Stage.REFLECTOR):
