@@ -109,6 +109,19 @@ async def test_without_a_model_no_worker_works_and_the_run_says_so() -> None:
     assert (run.unavailable, run.calls, run.failures, len(script.entries)) == (True, {}, (), 3)
 
 
+async def test_a_run_asks_for_its_model_once_even_where_there_is_none() -> None:
+    class Counting:
+        times = 0
+
+        async def resolve(self) -> None:
+            self.times += 1
+
+    source = Counting()
+    script = crowded(1_000)
+    run = await consolidate(ScriptLedger(script), source, SMALL, clock=lambda: START, run_id="r", forced=True)
+    assert (run.unavailable, source.times) == (True, 1)
+
+
 async def test_a_source_that_breaks_is_a_failure_of_the_stage_that_asked() -> None:
     class Broken:
         async def resolve(self) -> None:
@@ -125,6 +138,9 @@ async def test_the_gate_stops_every_stage_even_where_the_run_is_forced() -> None
     shop = Workshop(script, observing, SMALL)
     run = await shop.run(forced=True)
     assert (run, shop.ledger.appended) == (ConsolidationRun(run_id="run-1"), [])
+    script = crowded(26_000)
+    script.custom("om.gate", {"enabled": False})
+    assert not (await Workshop(script, observing, SMALL).run(window=128_000)).changed
 
 
 async def test_a_branch_that_moved_ends_the_run_in_silence() -> None:
@@ -133,6 +149,10 @@ async def test_a_branch_that_moved_ends_the_run_in_silence() -> None:
     run = await shop.run()
     assert (run.moved, run.failures, run.changed) == (True, (), False)
     assert run.calls == {Stage.OBSERVER: 2}
+    assert shop.stages == [Stage.OBSERVER, None]
+    shop = Workshop(crowded(26_000), observing, SMALL)
+    shop.ledger.moved = True
+    assert (await shop.run(window=128_000)).moved
     assert shop.stages == [Stage.OBSERVER, None]
 
 

@@ -192,6 +192,30 @@ async def test_what_each_worker_is_shown_of_the_memory_stays_under_its_cap() -> 
         assert 4_000 < tokens("\n".join(lines)) <= 5_000
 
 
+async def test_a_dropper_that_only_names_what_is_not_there_has_failed() -> None:
+    def lost(asked: Asked) -> Completion:
+        if asked.tool == DROP:
+            return calls(DROP, {"ids": ["ffffffffffff"]})
+        answer: Completion = play()(asked)
+        return answer
+
+    run = await Workshop(pool(140), lost).run(**BOTH)
+    assert (run.dropped, [(each.stage, each.code) for each in run.failures]) == (0, [(Stage.DROPPER, "worker-turns")])
+
+
+async def test_nothing_is_dropped_once_the_gate_is_off() -> None:
+    script = pool(140)
+
+    def closing(asked: Asked) -> Completion:
+        if len(asked.messages) > 2:
+            script.custom("om.gate", {"enabled": False})
+        answer: Completion = play()(asked)
+        return answer
+
+    run = await Workshop(script, closing).run(**BOTH)
+    assert (run.reflected, run.dropped, run.calls) == (1, 0, {Stage.REFLECTOR: 2})
+
+
 async def test_a_dropper_that_fails_keeps_what_it_had_named() -> None:
     def fails(asked: Asked) -> Completion:
         if asked.tool == DROP and len(asked.messages) > 2:

@@ -217,9 +217,9 @@ async def test_records_before_a_failure_are_kept_and_the_rest_of_the_chunk_is_lo
     run = await shop.run()
     assert (run.observed, len(run.failures)) == (3, 1)
     assert covered(script) == "raw-2"
-    await Workshop(script, broken("raw-4"), SMALL).run()
+    await Workshop(script, broken("raw-5"), SMALL).run()
     assert covered(script) == "raw-2"
-    assert len(script.index().fold.active_observations) == 3
+    assert len(script.index().fold.active_observations) == 4
 
 
 async def test_records_that_nothing_can_be_covered_with_are_made_again_later() -> None:
@@ -356,3 +356,27 @@ async def test_rules_observe_where_no_model_is_wanted() -> None:
     run = await shop.run()
     assert (run.observed, shop.model.asked, run.unavailable) == (1, [], False)
     assert (await shop.run(forced=True)).observed == 0
+
+
+@pytest.mark.parametrize("observer", ["extractive", "model"])
+async def test_the_zone_of_a_ledger_stays_that_of_its_first_record(observer: Any) -> None:
+    def play(asked: Asked) -> Any:
+        key = asked.prompt.split("[Source entry id: ")[1].split("]")[0]
+        return calls(TOOL, recording(item(f"seen {key}", key))) if len(asked.messages) == 2 else says()
+
+    script = BranchScript()
+    shop = Workshop(script, play, ObserveConfig(observer=observer))
+    for zone in ("+02:00", "+09:00"):
+        script.user("Always run the linter before you commit, and never push to main.")
+        await shop.run(due=lambda _index, stage: stage is Stage.OBSERVER, zone=zone)
+    entries = shop.ledger.data("om.observations.recorded")
+    assert [each["zone"] for each in entries] == ["+02:00", "+02:00"]
+    assert entries[1]["observations"][0]["timestamp"] == "2026-01-02 11:02"
+
+
+async def test_where_rules_observe_no_worker_asks_a_model() -> None:
+    script = BranchScript()
+    script.user("Always run the linter before you commit. " * 12)
+    shop = Workshop(script, lambda _asked: says(), ObserveConfig(observer="extractive"))
+    assert (await shop.run(forced=True)).observed == 1
+    assert shop.model.asked == []

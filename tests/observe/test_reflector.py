@@ -138,6 +138,9 @@ def test_a_proposal_that_was_superseded_before_retires_nothing_and_the_others_of
     assert draft.superseded == (R2.id,)
     assert [each.content for each in draft.records.values()] == ["spaces are used"]
     assert draft.rejected == 1
+    long = "x" * 11_000
+    kept = make_reflection(long, supports=[O1.id]).id
+    assert judged(thought(long, [O1.id]), known=known(frozenset({kept}))).rejected == 1
 
 
 @pytest.mark.parametrize("arguments", [{}, {"reflections": []}, {"reflections": "x"}, {"reflections": ["x"]}])

@@ -50,8 +50,8 @@ class ModelChoice:
 class ObserveConfig:
     """Thresholds and pools in estimated tokens, and how the workers work. None means that the value is derived.
 
-    A target that is not below the maximum counts as half of it. ``model`` None is the session's own. An ``observer``
-    that is ``extractive`` asks no model. ``idle_compaction_ttl`` is in seconds, None for never.
+    A target that is not below the maximum counts as half of it. ``model`` None is the session's own. Where the
+    ``observer`` is ``extractive`` no worker asks a model. ``idle_compaction_ttl`` is in seconds, None for never.
 
     Raises:
         BudgetError: a number of tokens or of turns is not a whole one from 1 up, or the ratio not between 0 and 1.

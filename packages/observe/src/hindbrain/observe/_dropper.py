@@ -39,7 +39,7 @@ async def drop(desk: Desk) -> None:
 async def _drop(desk: Desk, index: LedgerIndex, worker: WorkerModel, pool: Pool) -> None:
     frame = _FRAME + pool_text(pool, 0)
     plan = desk.plan(worker, Stage.DROPPER, DROP_OBSERVATIONS, chunk=0, frame=frame)
-    seen = sight(index, desk.config, window=desk.window, room=plan.memory, marked=True)
+    seen = sight(index, desk.config, room=plan.memory, marked=True)
     most = most_drops(pool, seen)
     if not most:
         return

@@ -62,7 +62,7 @@ async def _by_model(desk: Desk, index: LedgerIndex, worker: WorkerModel) -> None
         await _record(desk, (), chunk.covers, tip, zone)
         return
     before = _before(index, chunk)
-    seen = sight(index, desk.config, window=desk.window, room=plan.memory)
+    seen = sight(index, desk.config, room=plan.memory)
     prompt = _FRAME.format(memory=seen.text, chunk=chunk.text)
     desk.log("observer.sent", {"sources": len(chunk.source_ids), "tokens": chunk.tokens})
     passages = Passages(index=index, chunk=chunk, zone=zone, now=desk.clock())

@@ -103,4 +103,4 @@ def reached(chunk: Chunk, records: Iterable[Observation], *, failed: bool) -> st
             last = source
         elif last is not None or failed:
             break
-    return last if cited else None
+    return last

@@ -23,12 +23,14 @@ _MERGE = "They are more than that: merge what can be merged before you add anyth
 
 
 async def reflect(desk: Desk) -> None:
-    """Reflect on the memory where that is due, and there is any.
+    """Reflect on the memory where that is due, and there is any; never where rules observe.
 
     Raises:
         BranchMovedError: the conversation stands on another branch now.
         BudgetError: the model's window is too small for any request.
     """
+    if desk.config.observer == "extractive":
+        return
     index = await desk.look()
     fold = index.fold
     any_memory = bool(fold.active_observations or fold.active_reflections)
@@ -41,7 +43,7 @@ async def reflect(desk: Desk) -> None:
 async def _reflect(desk: Desk, index: LedgerIndex, worker: WorkerModel) -> None:
     budget = reflection_budget(desk, index)
     plan = desk.plan(worker, Stage.REFLECTOR, RECORD_REFLECTIONS, chunk=0, frame=_FRAME + budget)
-    seen = sight(index, desk.config, window=desk.window, room=plan.memory, marked=True)
+    seen = sight(index, desk.config, room=plan.memory, marked=True)
     tip, marker = index.entries[-1].id, index.entries[index.observed_to].id
     known = Known(sight=seen, active=dict(index.fold.active_reflections), retired=frozenset(index.fold.superseded))
     prompt = _FRAME.format(memory=seen.text, budget=f"{budget} {_hidden(index, seen)}")

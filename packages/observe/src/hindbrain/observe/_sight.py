@@ -40,23 +40,22 @@ def reflection_share(index: LedgerIndex, config: ObserveConfig, window: int | No
     return room - min(index.fold.observation_tokens, config.pool_target, room)
 
 
-def sight(index: LedgerIndex, config: ObserveConfig, *, window: int | None, room: int, marked: bool = False) -> Sight:
+def sight(index: LedgerIndex, config: ObserveConfig, *, room: int, marked: bool = False) -> Sight:
     """Choose what a worker is shown.
 
     Args:
         index: the branch.
         config: the settings.
-        window: the session's model's window, which the cap is sized by.
-        room: the tokens that the worker's request leaves for memory.
+        room: the tokens of the text.
         marked: whether each observation says how many reflections rest on it.
     """
     projection = full(index)
     counts = coverage(projection.reflections) if marked else None
-    allowed = fitting = min(room, memory_room(config, window))
+    fitting = room
     while True:
         chosen = select(projection, room=fitting, target=config.pool_target)
         text = _text(chosen, counts)
-        over = tokens(text) - allowed
+        over = tokens(text) - room
         if over <= 0 or fitting <= 0:
             break
         fitting = max(0, fitting - over)
