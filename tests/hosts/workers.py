@@ -7,6 +7,7 @@ requests fail, and only theirs.
 
 import json
 import re
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from hosts.model import Body, ObedientModel, RefusedError, chunks, text_of
 
 PASSAGE = re.compile(r"^\[Source entry id: (\S+)\]$")
 FACT = re.compile(r"FACT (low|medium|high|critical) (user|decision|fact|progress): ([^\n]+)")
-LINE = re.compile(r"\[([0-9a-f]{12})\] ([^\n]*)")
+LINE = re.compile(r"^(none|partial|strong) \[([0-9a-f]{12})\] ([^\n]*)", re.MULTILINE)
 TOOLS = {"record_observations": "observer", "record_reflections": "reflector", "drop_observations": "dropper"}
 
 
@@ -26,6 +27,22 @@ class Workers(ObedientModel):
         self.down = False
         self.asked = dict.fromkeys(TOOLS.values(), 0)
         self.missed = 0
+        self._held: str | None = None
+        self._reached, self._released = threading.Event(), threading.Event()
+
+    def hold_worker(self, worker: str) -> None:
+        """Let the next request of this worker wait until `release_worker`."""
+        self._reached.clear()
+        self._released.clear()
+        self._held = worker
+
+    def reached(self) -> bool:
+        """Whether that request is there."""
+        return self._reached.is_set()
+
+    def release_worker(self) -> None:
+        """Let it go on."""
+        self._released.set()
 
     def take(self, body: Body) -> Iterator[Body]:
         """Play a worker where its tool is offered, else do what the user says."""
@@ -36,6 +53,10 @@ class Workers(ObedientModel):
         if self.down:
             self.missed += 1
             raise RefusedError(503)
+        if worker == self._held:
+            self._held = None
+            self._reached.set()
+            self._released.wait(60)
         self.asked[worker] += 1
         messages = body["messages"]
         size = len(json.dumps(messages, ensure_ascii=False)) // 4
@@ -60,8 +81,7 @@ def _observe(prompt: str) -> dict[str, Any] | None:
 
 
 def _reflect(prompt: str) -> dict[str, Any] | None:
-    observations = prompt.partition("## Observations")[2]
-    bare = [record for record, rest in LINE.findall(observations) if "none" in rest]
+    bare = [record for tier, record, _ in LINE.findall(prompt) if tier == "none"]
     if len(bare) < 2:
         return None
     statement = {"content": f"Ships that were seen: {len(bare)} since {bare[0]}", "supportingObservationIds": bare[:20]}
@@ -69,7 +89,7 @@ def _reflect(prompt: str) -> dict[str, Any] | None:
 
 
 def _drop(prompt: str) -> dict[str, Any] | None:
-    low = [record for record, rest in LINE.findall(prompt) if "[low]" in rest]
+    low = [record for _, record, rest in LINE.findall(prompt) if "[low]" in rest]
     return {"ids": low} if low else None
 
 

@@ -31,8 +31,9 @@ from hindbrain.observe import (
 
 SOON = 5.0
 """Seconds until a session is compacted whose silence had lasted long enough before it was opened again."""
+QUIET = 0.25
 PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""Seconds between two looks at a host that is about to come to rest."""
+"""Seconds between two looks at a host: at one that is idle, and at one that is about to come to rest."""
 PATIENCE = 600.0
 """Seconds that a silence's compaction waits for workers."""
 _DONE = frozenset({"stop", "end_turn", "endTurn", "length", None})
@@ -91,9 +92,12 @@ class Compactor:
         return self.asked or self._answering
 
     async def due(self) -> bool:
-        """Whether the branch has grown enough for a compaction that can shrink it."""
+        """Whether the branch has grown enough for a compaction that can shrink it, and there is a memory to make it of.
+
+        Without one the host would summarise: when that is due is its own affair.
+        """
         index = await self._ledger.index()
-        return compact_due(index, self._config, (await self._usage()).window)
+        return not is_without_memory(index) and compact_due(index, self._config, (await self._usage()).window)
 
     async def settled(self) -> None:
         """The agent has come to rest: compact where that is due, else begin to listen to the silence."""
@@ -122,15 +126,20 @@ class Compactor:
             self.asked = False
 
     async def _comes_to_rest(self) -> bool:
-        """Whether the host is idle, now or soon: it tells of the end of a run a moment before it is.
+        """Whether the host comes to rest soon: idle at two looks in a row.
 
-        A run that begins meanwhile is waited for, too: who settles while this waits does not ask a second time.
+        It tells of the end of a run a moment before it is idle, and a program that speaks to it says the next thing at
+        once: a host that compacts would turn that away. A run that begins meanwhile is waited for, too: who settles
+        while this waits does not ask a second time.
         """
-        for pause in PAUSES:
-            if await self._host.idle():
+        rested = False
+        for pause in (*PAUSES, 0.0):
+            idle = await self._host.idle()
+            if idle and rested:
                 return True
-            await self._sleep(pause)
-        return await self._host.idle()
+            rested = idle
+            await self._sleep(QUIET if idle else pause)
+        return False
 
     async def answer(self, ask: CompactionAsk) -> CompactionAnswer | Cancelled | None:
         """The compaction to store; None leaves the host to summarise as it would without us."""
