@@ -23,7 +23,7 @@ from hindbrain.observe._reclaim import reclaim
 from hindbrain.observe._reflector import reflect
 from hindbrain.observe._run import ConsolidationRun, Stage
 
-_MOST_REST = 16
+_RESTS = (0, 1, 2, 4)
 
 
 async def consolidate(
@@ -86,11 +86,11 @@ async def consolidate(
 
 
 def turns_to_rest(failed: int) -> int:
-    """How many turns the workers sit out after so many failed runs in a row: 1, 2, 4, … and at most 16.
+    """How many turns the workers sit out after so many failed runs in a row: 1, 2 and then 4.
 
     A run that found nothing needs no rest: its verdict moved the clock.
     """
-    return 0 if failed <= 0 else min(_MOST_REST, 1 << (min(failed, 8) - 1))
+    return _RESTS[max(0, min(failed, len(_RESTS) - 1))]
 
 
 async def enforce(desk: Desk) -> None:
