@@ -78,13 +78,13 @@ class Desk:
         return self._worker
 
     def plan(self, worker: WorkerModel, stage: Stage, tool: Tool, *, chunk: int, frame: str) -> RequestPlan:
-        """Divide the stage's request.
+        """Divide the stage's request. A tenth of the window stays free: tokens are estimated, and code holds more.
 
         Raises:
             BudgetError: the model's window is too small for any.
         """
         return plan_request(
-            window=worker.window,
+            window=None if worker.window is None else worker.window * 9 // 10,
             system=tokens(instructions(stage.value)) + schema_tokens(tool) + tokens(frame),
             output=answer_tokens(self.config.agent_max_tokens, worker.max_tokens),
             memory=memory_room(self.config, self.window),
