@@ -100,6 +100,7 @@ SECTIONS = {
     "Recall": ("recall.",),
     "Retain": ("retain.",),
     "Observation": ("observe.",),
+    "What the host shows": ("status.", "notifications."),
 }
 
 

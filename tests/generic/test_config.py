@@ -9,7 +9,8 @@ import pytest
 
 from hindbrain.contracts import FactType
 from hindbrain.generic import Layer, Places, Settings, load_settings, memory_config, merge
-from hindbrain.generic._config import KEYS
+from hindbrain.generic._config import KEYS, observe_config
+from hindbrain.observe import ModelChoice, ObserveConfig, Thinking
 
 
 @pytest.fixture
@@ -390,3 +391,25 @@ def values_of(settings: Settings) -> str:
 )
 def test_every_memory_setting_reaches_the_memory_path(path: str, value: Any) -> None:
     assert values_of(merge([Layer(origin="x", values=nested(path, value))])) != values_of(merge([]))
+
+
+@pytest.mark.req("S4-migration-002")
+def test_a_name_of_version_2_warns_and_leaves_the_default() -> None:
+    settings = merge([Layer(origin="global file", values={"observe": {"observationThresholdTokens": 1000}})])
+    (warning,) = settings.warnings
+    assert "observe.observationThresholdTokens" in warning
+    assert observe_config(settings) == ObserveConfig()
+
+
+@pytest.mark.req("S4-migration-018")
+def test_the_example_of_version_3_is_in_force_as_it_stands() -> None:
+    model = {"provider": "openrouter", "id": "google/gemma-4-31b-it", "thinking": "low"}
+    numbers = {"observeAfterTokens": 10_000, "reflectAfterTokens": 20_000, "compactAfterTokens": 81_000}
+    pools = {"observationsPoolMaxTokens": 20_000, "observationsPoolTargetTokens": 10_000}
+    example = {**numbers, **pools, "agentMaxTurns": 12, "model": model, "passive": False}
+    settings = merge([Layer(origin="global file", values={"observe": example})])
+    config = observe_config(settings)
+    assert settings.warnings == ()
+    assert config.model == ModelChoice(provider="openrouter", id="google/gemma-4-31b-it", thinking=Thinking.LOW)
+    plain = ObserveConfig(observations_pool_target_tokens=10_000, agent_max_turns=12, model=config.model)
+    assert config == plain

@@ -150,8 +150,8 @@ def other_than(default: object) -> list[object]:
         "x",
         "low",
     ]
-    texts += ["prepend", "always", "2026-01-01", "explicit-only", "ratio", "extractive", "high"]
-    values: list[object] = [True, False, 3, 1000, 1001, 20_000, 30_000, 0.5]
+    texts += ["prepend", "always", "2026-01-01", "explicit-only", "ratio", "extractive", "high", "emoji", "verbose"]
+    values: list[object] = [True, False, 3, 30, 1000, 1001, 20_000, 30_000, 0.5]
     values += [[], ["x"], ["user"], ["world"], [["x"]], [{"id": "x"}]]
     values.append({"command": ["x"]})
     return [value for value in texts + values if value != default]
@@ -238,7 +238,8 @@ def test_a_turn_waits_and_grows_within_reason_in_any_repository() -> None:
 
 def test_what_is_safe_neither_leads_memory_elsewhere_nor_says_what_is_kept() -> None:
     safe = {key.path for key in KEYS if key.project_safe}
-    assert {path for path in safe if not path.startswith(("recall.", "observe."))} == {"hindsight.timeoutMs"}
+    other = {path for path in safe if not path.startswith(("recall.", "observe.", "status."))}
+    assert other == {"hindsight.timeoutMs", "notifications.recall", "notifications.retain"}
     assert not safe & {"recall.storeLastRecall", "recall.storeLastRecallFailures", "recall.lastRecallPath"}
 
 

@@ -51,6 +51,7 @@ from hindbrain.generic import (
 from hindbrain.generic._config import ALIASES, BY_PATH, KEYS, observe_config
 from hindbrain.generic._open import name_session, open_backend, origin_of
 from hindbrain.generic._recall_files import DiskRecallFiles
+from hindbrain.generic.sidecar._footer import RECALLING, Footer, Notices, Word
 from hindbrain.memory import Checkout, identify
 from hindbrain.store import HostState
 
@@ -278,6 +279,12 @@ async def endpoint(settings: Settings) -> object:
         return worker.model.name, worker.window, repr(worker.model._poster._token)
 
 
+async def shown(settings: Settings) -> object:
+    """What the footer shows of each state, and what is told beside it."""
+    footer, words = Footer.of(settings), (Word(state="recalled", number=2), Word(state="retained and more than that"))
+    return [footer.line(word, "widget") for word in (RECALLING, *words)], repr(Notices.of(settings))
+
+
 Probe = Callable[[Settings], Awaitable[object]]
 
 
@@ -392,6 +399,13 @@ EFFECTS: dict[str, Effect] = {
     "observe.subagents": Effect(value=True, probe=engine),
     "observe.idleCompactionTtl": Effect("30s", {}, engine),
     "observe.idleCompactionMinTokens": Effect(5000, {}, engine),
+    "status.style": Effect("emoji", {}, shown),
+    "status.detail": Effect("verbose", {}, shown),
+    "status.maxLength": Effect(9, {}, shown),
+    "status.showActivity": Effect(value=False, probe=shown),
+    "notifications.startup": Effect(value=False, probe=shown),
+    "notifications.recall": Effect(value=True, probe=shown),
+    "notifications.retain": Effect(value=True, probe=shown),
     "observe.endpoint.baseUrl": Effect("http://localhost:1/v1", {"observe.endpoint.model": "m"}, endpoint),
     "observe.endpoint.model": Effect("m2", ADDRESS, endpoint),
     "observe.endpoint.apiKeyRef": Effect("env:A_KEY", {**ADDRESS, "observe.endpoint.model": "m"}, endpoint),

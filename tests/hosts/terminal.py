@@ -19,7 +19,7 @@ from typing import Protocol, Self
 
 WIDTH, HEIGHT = 100, 30
 WAIT_SECONDS = 30.0
-KEYS = {"Enter": b"\r", "Escape": b"\x1b", "Tab": b"\t", "Up": b"\x1b[A", "Down": b"\x1b[B"}
+KEYS = {"Enter": b"\r", "Escape": b"\x1b", "Tab": b"\t", "Up": b"\x1b[A", "Down": b"\x1b[B", "Space": b" "}
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?<>=]*[ -/]*[@-~]|[\]_P^][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 
@@ -121,7 +121,7 @@ class Terminal:
         self.wait(text)
 
     def press(self, key: str) -> None:
-        """Press one key by its name: Enter, Escape, Tab, Up, Down, or a letter."""
+        """Press one key by its name: Enter, Escape, Tab, Up, Down, Space, or a letter."""
         self._screen.press(key)
 
     def wait(self, text: str, seconds: float = WAIT_SECONDS) -> str:

@@ -317,4 +317,5 @@ async def test_a_recall_by_a_tag_of_ones_own_finds_the_fact_and_what_is_wrong_is
     ],
 )
 def test_the_footer_tells_an_outage_from_a_failure(patch: ContextPatch, shown: str | None) -> None:
-    assert found(patch) == shown
+    word = found(patch)
+    assert (word and word.state) == shown

@@ -204,6 +204,19 @@ async def test_the_status_is_of_the_session_and_of_the_memory_behind_it(om: Om, 
     assert max(map(len, (await om.text("status")).splitlines())) <= 80
 
 
+@pytest.mark.parametrize(("enabled", "line"), [(True, "Memory is on"), (False, "This session is not observed.")])
+async def test_the_list_of_memory_has_a_page_of_it(om: Om, place: Any, line: str, *, enabled: bool) -> None:
+    place.values = {"observe": {"enabled": enabled}}
+    await om.open()
+    wordy(place)
+    nothing = {"key": None, "index": None}
+    om.host.answers["host/view"] = [{"key": None, "index": 4}, nothing, nothing]
+    await om.handlers["command/run"](place.now(name="hindsight", args=""))
+    page = om.asked("host/view")[1]
+    assert page["title"] == "Hindsight memory: observation"
+    assert page["lines"][0] == line
+
+
 @pytest.mark.req("S4-commands-024", "S4-commands-025")
 async def test_with_the_gate_off_nothing_is_run_and_the_way_back_is_named(om: Om, place: Any) -> None:
     await om.open()

@@ -81,9 +81,8 @@ class PeerHost:
         return key if key in keys else None, _index(answer.get("index"), len(items))
 
     def status(self, text: str | None) -> None:
-        """Set or clear the footer, which others write to as well: it says whose word this is."""
-        told = None if text is None else f"memory: {text}"
-        self._peer.notify("host/status", {"session": self._session, "text": told})
+        """Set or clear the footer."""
+        self._peer.notify("host/status", {"session": self._session, "text": text})
 
     async def task_state(self) -> TaskState:
         """Not read yet."""

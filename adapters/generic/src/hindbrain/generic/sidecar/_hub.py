@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from hindbrain.contracts import neutralise
 from hindbrain.generic._session import Session
+from hindbrain.generic.sidecar._footer import waiting
 from hindbrain.generic.sidecar._report import Report, report, state_of
 from hindbrain.generic.sidecar._sitting import Sitting
 from hindbrain.store import Mode
@@ -32,14 +33,14 @@ async def hub(sitting: Sitting, session: Session) -> str:
             said = await _ACTIONS[key](sitting, session) or said
         elif index is not None:
             page = pages[index]
-            await sitting.host.view_list(f"{_TITLE}: {page}", await _PAGES[page](session, found), [], {})
+            await sitting.host.view_list(f"{_TITLE}: {page}", await _PAGES[page](sitting, session, found), [], {})
 
 
 async def send_now(sitting: Sitting, session: Session) -> str:
     """Send what waits, also where that was to wait longer after an outage, and say what came of it."""
     session.outbox.answered()
     flush = await session.send()
-    sitting.host.status(f"{flush.waiting} queued" if flush.waiting else None)
+    sitting.voice.show(waiting(flush.waiting))
     rest = f", {flush.waiting} waiting ({flush.code})" if flush.code else f", {flush.waiting} waiting"
     return f"{flush.sent} sent{rest}."
 
@@ -72,22 +73,22 @@ _ACTIONS: dict[str, Callable[[Sitting, Session], Awaitable[str]]] = {
 }
 
 
-async def _status(_session: Session, found: Report) -> list[str]:
+async def _status(_sitting: Sitting, _session: Session, found: Report) -> list[str]:
     return found.lines()
 
 
-async def _queue(session: Session, found: Report) -> list[str]:
+async def _queue(_sitting: Sitting, session: Session, found: Report) -> list[str]:
     state = state_of(session)
     jobs = () if state is None else await state.ask(lambda queue: queue.waiting(_MOST_ROWS))
     return [*found.queue_lines(), *(f"{job.created_at}  {job.document_id}  tries {job.retries}" for job in jobs)]
 
 
-async def _receipts(_session: Session, found: Report) -> list[str]:
+async def _receipts(_sitting: Sitting, _session: Session, found: Report) -> list[str]:
     rows = found.receipts[:_MOST_ROWS]
     return [*found.receipt_lines(), *(f"{each.created_at}  {each.document_id}  {each.update_mode}" for each in rows)]
 
 
-async def _last_recall(session: Session, _found: Report) -> list[str]:
+async def _last_recall(_sitting: Sitting, session: Session, _found: Report) -> list[str]:
     patch = session.last_patch
     if patch is None:
         return ["Nothing was recalled in this session yet."]
@@ -96,9 +97,15 @@ async def _last_recall(session: Session, _found: Report) -> list[str]:
     return [f"- {neutralise(item.fact.text)}" for item in patch.outcome.block.items]
 
 
-_PAGES: dict[str, Callable[[Session, Report], Awaitable[list[str]]]] = {
+async def _observation(sitting: Sitting, _session: Session, _found: Report) -> list[str]:
+    observing = await sitting.observing()
+    return ["This session is not observed."] if observing is None else (await observing.status()).text.splitlines()
+
+
+_PAGES: dict[str, Callable[[Sitting, Session, Report], Awaitable[list[str]]]] = {
     "status": _status,
     "queue": _queue,
     "receipts": _receipts,
     "last recall": _last_recall,
+    "observation": _observation,
 }

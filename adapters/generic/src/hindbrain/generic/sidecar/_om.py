@@ -71,7 +71,7 @@ async def _status(sitting: Sitting, observing: Observing, width: int) -> Told:
 async def _hindsight(sitting: Sitting) -> tuple[str, ...]:
     """The memory that outlives the session: where it goes and what waits, never a key."""
     session, settings = await sitting.session(), sitting.settings
-    if session is None or settings is None:
+    if session is None or settings is None or not settings["enabled"]:
         return ("off in this session",)
     try:
         return (_backend(settings), *(await report(session)).lines())

@@ -14,11 +14,12 @@ from hindbrain.generic._live import live_session
 from hindbrain.generic._observe import Observing
 from hindbrain.generic._open import SessionPlace
 from hindbrain.generic._session import Session
-from hindbrain.generic.sidecar._footer import found, kept
+from hindbrain.generic.sidecar._footer import RECALLING, Word, found, kept, waiting
 from hindbrain.generic.sidecar._host import PeerHost
 from hindbrain.generic.sidecar._observed import SittingObserved, ask_of, boundary_of, compaction_of
 from hindbrain.generic.sidecar._params import BeforeSettle, CommandRun, Compact, Context, Open, Settled, ToolCall, Turn
 from hindbrain.generic.sidecar._peer import Peer
+from hindbrain.generic.sidecar._voice import Voice
 from hindbrain.memory import NoProjectError
 from hindbrain.memory.sessions import parse_message
 from hindbrain.observe import KEEP
@@ -42,6 +43,7 @@ class Sitting:
     def __init__(self, peer: Peer, host: str, opened: Open, settings: LoadSettings, folder: Path | None = None) -> None:
         self._observed = SittingObserved(peer, opened, self._looked_up, folder)
         self.host = PeerHost(peer, opened.session)
+        self.voice = Voice(self.host)
         self.opened = opened
         self.settings: Settings | None = None
         self._name = host
@@ -100,13 +102,14 @@ class Sitting:
         self._unsettled = True
         with contextlib.suppress(Exception):  # what the host sent along is enough to ask with
             await self.host.look()
-        self.host.status("recalling")
+        self.voice.show(RECALLING)
         try:
             patch = await session.context(_with_last(self.host.view.messages, asked.user))
         except asyncio.CancelledError:
-            self.host.status(None)
+            self.voice.show(None)
             raise
-        self.host.status(found(patch))
+        self.voice.show(found(patch))
+        self.voice.recalled(patch)
         return {patch.position: patch.text} if patch.text else {}
 
     async def settled(self, told: Settled) -> dict[str, JsonValue]:
@@ -122,7 +125,7 @@ class Sitting:
             return
         turn = await session.settled(send=False)
         self._unsettled = False
-        self.host.status(kept(turn))
+        self.voice.show(kept(turn))
         if turn.jobs:
             self._send(session)
 
@@ -145,7 +148,7 @@ class Sitting:
         for task in self._sending:
             task.cancel()
         await self._life
-        self.host.status(None)
+        self.voice.close()
 
     def is_of(self, opened: Open) -> bool:
         """Whether these are the same session still: one that lies elsewhere has another project or past."""
@@ -178,7 +181,8 @@ class Sitting:
 
     async def _sent(self, session: Session) -> None:
         flush = await session.send()
-        self.host.status(f"{flush.waiting} queued" if flush.waiting else "retained")
+        self.voice.show(waiting(flush.waiting) or Word(state="retained"))
+        self.voice.retained(flush.sent)
 
     async def _live(self, ready: asyncio.Future[Session | None]) -> None:
         opened = self.opened
@@ -187,7 +191,9 @@ class Sitting:
         )
         try:
             self.settings = await self._looked_up()
+            self.voice.follow(self.settings)
             async with live_session(self.host, self.settings, place) as session:
+                self.voice.project = session.project.id
                 ready.set_result(session)
                 await self._warn_of_another()
                 await self._over.wait()
@@ -195,20 +201,19 @@ class Sitting:
             _settle(ready)
         except HindbrainError as error:
             _settle(ready)
-            await self._tell(f"Memory is off in this session: {error}")
+            await self.voice.warn(f"Memory is off in this session: {error}")
         except Exception as error:  # noqa: BLE001  (the border to the host: a broken memory breaks no session)
             _settle(ready)
-            await self._tell(f"Memory is off in this session ({type(error).__name__}). See `hindbrain doctor`.")
+            await self.voice.warn(f"Memory is off in this session ({type(error).__name__}). See `hindbrain doctor`.")
 
     async def _warn_of_another(self) -> None:
         """Two memories retain everything twice and show it twice."""
-        other = await self.host.other_memory() if self.opened.kind == "main" else None
+        asks = self.voice.warns and self.opened.kind == "main"
+        other = await self.host.other_memory() if asks else None
         if other is not None:
-            await self._tell(f"The host's own memory is on, too (memory.backend: {other}). Set it to off, or this one.")
-
-    async def _tell(self, text: str) -> None:
-        with contextlib.suppress(Exception):  # a host that shows nothing has heard nothing
-            await self.host.notify(text, "warning")
+            await self.voice.warn(
+                f"The host's own memory is on, too (memory.backend: {other}). Set it to off, or this one."
+            )
 
 
 def _settle(ready: asyncio.Future[Session | None]) -> None:
