@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from hosts.machine import Machine, eventually
+from hosts.observing import observed
 from hosts.terminal import Terminal
-from hosts.test_observe_long import observed
 from hosts.test_surface_hub import Screens, enters, first
 from hosts.workers import Workers
 
