@@ -47,6 +47,7 @@ def test_a_wheel_is_typed_and_leaves_the_namespace_to_all(name: str, wheels: Map
     assert {file.split("/")[1] for file in files if file.startswith("hindbrain/")} == {name}
 
 
+@pytest.mark.req("S4-house-004")
 @pytest.mark.parametrize("name", DISTS)
 def test_a_dist_does_its_main_thing_alone_in_a_clean_environment(
     name: str, install: Callable[..., Path], tmp_path: Path

@@ -142,3 +142,20 @@ def test_the_readme_shows_the_two_commands(root: Path) -> None:
     text = (root / "README.md").read_text(encoding="utf-8")
     assert "scripts/demo" in text
     assert "scripts/test" in text
+
+
+@pytest.mark.req("S4-house-003")
+def test_the_tests_of_a_package_are_collected_by_its_own_folder_alone(root: Path) -> None:
+    run = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "tests/observe"]
+    done = subprocess.run(run, cwd=root, capture_output=True, text=True, check=False, timeout=50)
+    found = [line for line in done.stdout.splitlines() if "::" in line]
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert len(found) > 200
+    assert {line.split("/")[1] for line in found} == {"observe"}
+
+
+@pytest.mark.req("S4-house-010")
+def test_the_origin_of_observational_memory_is_credited(root: Path) -> None:
+    told = " ".join((root / "packages/observe/README.md").read_text("utf-8").split())
+    assert "Mastra's Observational Memory research" in told
+    assert "an independent implementation" in told
