@@ -32,7 +32,7 @@ def test_it_is_the_one_of_the_environment_then_of_the_machine_then_the_present_o
     monkeypatch.setenv("TZ", told)
     time.tzset()
     try:
-        assert local_zone() == zone
+        assert local_zone(told) == zone
     finally:
         monkeypatch.undo()
         time.tzset()

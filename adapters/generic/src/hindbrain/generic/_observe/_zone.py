@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from pathlib import Path
 
@@ -10,10 +9,13 @@ _DATABASE = "zoneinfo/"
 _LINK = Path("/etc/localtime")
 
 
-def local_zone() -> str:
-    """A name of the zone database where there is one to be found, else the present offset, such as ``+02:00``."""
-    told = os.environ.get("TZ", "").lstrip(":")
-    name = told or _linked()
+def local_zone(told: str = "") -> str:
+    """A name of the zone database where there is one to be found, else the present offset, such as ``+02:00``.
+
+    Args:
+        told: what the environment's ``TZ`` says.
+    """
+    name = told.lstrip(":") or _linked()
     if name and _is_known(name):
         return name
     return _offset()

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from hindbrain.contracts import HindbrainError, JsonValue
 from hindbrain.generic._config import Settings, observe_config
-from hindbrain.generic._observe import Cancelled, CompactionAnswer, CompactionAsk, DebugLog, Observing, local_zone
+from hindbrain.generic._observe import Cancelled, CompactionAnswer, CompactionAsk, DebugLog, Observing
 from hindbrain.generic._session import now_ms
 from hindbrain.generic.sidecar._host import PeerHost
 from hindbrain.generic.sidecar._models import PeerModels
 from hindbrain.generic.sidecar._params import BeforeSettle, Compact, Open
 from hindbrain.generic.sidecar._peer import Peer
+from hindbrain.generic.sidecar._settings import zone_here
 
 
 class SittingObserved:
@@ -57,7 +58,7 @@ class SittingObserved:
         config = observe_config(settings)
         source = PeerModels(self._peer, self._opened.session, config.model, host.notify)
         debug = None if self._folder is None else DebugLog(self._folder, self._opened.session)
-        engine = Observing(host, source, config, clock=now_ms, debug=debug, zone=local_zone())
+        engine = Observing(host, source, config, clock=now_ms, debug=debug, zone=zone_here())
         engine.opened()
         return engine
 

@@ -7,6 +7,12 @@ import os
 from pathlib import Path
 
 from hindbrain.generic._config import Settings, host_places, load_settings
+from hindbrain.generic._observe import local_zone
+
+
+def zone_here() -> str:
+    """The zone of whoever sits at the host."""
+    return local_zone(os.environ.get("TZ", ""))
 
 
 async def settings_at(host: str, agent_dir: str, cwd: str) -> Settings:
