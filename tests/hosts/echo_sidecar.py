@@ -33,7 +33,20 @@ COMMANDS = [
     {"name": "hindsight", "description": "Does what its first word says", "completes": True},
     {"name": "hindsight:queue", "description": "Says that nothing waits", "completes": False},
 ]
-WORDS = ("status", "append", "entries", "confirm", "select", "view", "complete", "emit", "memory", "usage", "exit")
+WORDS = (
+    "status",
+    "append",
+    "entries",
+    "confirm",
+    "select",
+    "view",
+    "complete",
+    "emit",
+    "memory",
+    "usage",
+    "tasks",
+    "exit",
+)
 LARGE = 9 * 1024 * 1024
 
 
@@ -187,6 +200,7 @@ class Sidecar:
             "complete": ("host/complete", {"system": "Be brief.", "messages": [{"role": "user", "content": rest}]}),
             "memory": ("host/memory", {}),
             "usage": ("host/usage", {}),
+            "tasks": ("host/tasks", {}),
         }
         if word == "status":
             self._write(_notice("host/status", session=session, text=rest or None))

@@ -14,6 +14,7 @@ from hindbrain.contracts import (
     TelemetryEvent,
 )
 from hindbrain.generic.sidecar._peer import Peer
+from hindbrain.generic.sidecar._tasks import tasks_of
 from hindbrain.generic.sidecar._view import Missing, SessionView
 
 _QUICK = 2.0
@@ -85,8 +86,9 @@ class PeerHost:
         self._peer.notify("host/status", {"session": self._session, "text": text})
 
     async def task_state(self) -> TaskState:
-        """Not read yet."""
-        return TaskState(available=False)
+        """What work is open, as the entries on the branch say."""
+        entries = (await self._ask("host/tasks", {})).get("entries")
+        return tasks_of(entries if isinstance(entries, list) else ())
 
     async def context_usage(self) -> ContextUsage:
         """How full the window is."""

@@ -873,7 +873,8 @@ function taskEntries(ctx: Context): unknown[] {
   const latest = new Map<string, Fields>();
   for (const entry of upwards(ctx)) {
     const message = entry["message"] as Fields | undefined;
-    const kind = message?.["toolName"] === "todo" ? "todo" : String(entry["customType"]);
+    const isList = message?.["toolName"] === "todo" && message["isError"] !== true;
+    const kind = isList ? "todo" : String(entry["customType"]);
     if ((kind === "todo" || TASK_TYPES.has(kind)) && !latest.has(kind)) latest.set(kind, entry);
   }
   return [...latest.values()].reverse().map((entry) => lean(entry));
