@@ -15,7 +15,8 @@ type Tool = { name: string; execute: Run } & Record<string, unknown>;
 const text = (said: string) => [{ type: "text", text: said }];
 export default (host: { registerTool(tool: Tool): void }) => host.registerTool({
   name: "todo", label: "Todo", description: "Keeps a list",
-  parameters: { type: "object", required: ["tasks"], properties: { tasks: { type: "array", items: { type: "object" } } } },
+  parameters: { type: "object", required: ["tasks"],
+    properties: { tasks: { type: "array", items: { type: "object" } } } },
   execute: async (_id, { tasks }) => ({ content: text("kept"), details: { nextId: tasks.length + 1, tasks } }),
 });
 """
@@ -23,7 +24,7 @@ export default (host: { registerTool(tool: Tool): void }) => host.registerTool({
 
 
 def state(said: str) -> TaskState:
-    return tasks_of(json.loads(said)["entries"])
+    return tasks_of(json.loads(said.removeprefix("tasks "))["entries"])
 
 
 @pytest.mark.host("pi")
