@@ -24,7 +24,7 @@ export default (host: { registerTool(tool: Tool): void }) => host.registerTool({
 
 
 def state(said: str) -> TaskState:
-    return tasks_of(json.loads(said.removeprefix("tasks "))["entries"])
+    return tasks_of(json.loads(said.partition(" ")[2])["entries"])
 
 
 @pytest.mark.host("pi")
