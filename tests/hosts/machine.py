@@ -14,7 +14,7 @@ from _pinned.rpc import Frame, HostFailedError, RpcHost
 from _pinned.settings import agent_folder, argv, configure
 from _pinned.shim import assemble
 from hosts.model import MODEL, ObedientModel
-from hosts.terminal import Terminal
+from hosts.terminal import Pty, Terminal, Tmux
 
 ECHO = Path(__file__).with_name("echo_sidecar.py")
 SECONDS = 90.0
@@ -74,11 +74,11 @@ class Machine:
         rpc.host = self.host
         return rpc
 
-    def tui(self, *more: str) -> Terminal:
-        """The host in a terminal of 100 by 30; use it as a context manager."""
+    def tui(self, *more: str, kind: type[Tmux | Pty] | None = None) -> Terminal:
+        """The host in a terminal of 100 by 30, of tmux where that is there; use it as a context manager."""
         mode = ["--tui-mode", "regular"] if self.host == "pi" else []
         env = {**self.env, "TERM": "xterm-256color"}
-        return Terminal(argv(self.host, MODEL, *mode, *more), self.project, env, self.root)
+        return Terminal(argv(self.host, MODEL, *mode, *more), self.project, env, self.root, kind)
 
     def events(self, kind: str) -> list[Frame]:
         """What the sidecar noted of this kind, in order."""

@@ -87,7 +87,11 @@ class Pty:
         os.write(self._fd, KEYS.get(key, key.encode()))
 
     def text(self) -> str:
-        return ESCAPES.sub("", b"".join(self._parts).decode(errors="replace"))
+        return ESCAPES.sub("", self.written().decode(errors="replace"))
+
+    def written(self) -> bytes:
+        """All that was written, escapes and all."""
+        return b"".join(self._parts)
 
     def resize(self, columns: int, rows: int) -> None:
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -106,9 +110,15 @@ class Pty:
 class Terminal:
     """A running host; leaving the context ends it."""
 
-    def __init__(self, argv: Sequence[str], cwd: Path, env: Mapping[str, str], place: Path) -> None:
-        kind: type[Tmux | Pty] = Tmux if shutil.which("tmux") else Pty
-        self._screen: Screen = kind(argv, cwd, env, place)
+    def __init__(
+        self, argv: Sequence[str], cwd: Path, env: Mapping[str, str], place: Path, kind: type[Tmux | Pty] | None = None
+    ) -> None:
+        chosen = kind or (Tmux if shutil.which("tmux") else Pty)
+        self._screen: Screen = chosen(argv, cwd, env, place)
+
+    def written(self) -> bytes:
+        """All that was written to a bare pseudo-terminal, escapes and all; nothing of tmux."""
+        return self._screen.written() if isinstance(self._screen, Pty) else b""
 
     def say(self, text: str) -> None:
         """Type a line and send it."""
