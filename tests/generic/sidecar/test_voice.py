@@ -81,3 +81,18 @@ async def test_what_is_wrong_with_a_session_that_opens_is_told_unless_it_shall_n
     await turn(do, place, "hello")
     await app.close()
     assert any("The host's own memory is on" in each for each in host.notices()) is wanted
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_that_memory_is_off_is_told_unless_it_shall_not(
+    do: Do, app: Application, place: Any, host: Any, *, wanted: bool
+) -> None:
+    place.values = {
+        "backend": "hindsight",
+        "hindsight": {"baseUrl": "nowhere"},
+        "notifications": {"startup": wanted},
+    }
+    await do("session/open", **place.opened())
+    await turn(do, place, "hello")
+    await app.close()
+    assert any(each.startswith("Memory is off") for each in host.notices()) is wanted
