@@ -362,9 +362,8 @@ def observation(text: str, source: str) -> dict[str, Any]:
     return {"content": text, "relevance": "high", "kind": "fact", "sourceEntryIds": [source]}
 
 
-@pytest.mark.req(
-    "S4-commands-004", "S4-commands-017", "S4-commands-018", "S4-gate-012", "S4-status-020", "S4-status-022"
-)
+@pytest.mark.req("S4-commands-004", "S4-commands-017", "S4-commands-018")
+@pytest.mark.req("S4-gate-012", "S4-status-020", "S4-status-021", "S4-status-022")
 async def test_a_consolidation_runs_the_workers_in_order_whatever_the_thresholds_say(om: Om, place: Any) -> None:
     place.values = {"observe": {"passive": True, "observationsPoolTargetTokens": 20}}
     await om.open()
