@@ -11,32 +11,24 @@ from collections.abc import Awaitable, Callable
 from attrs import evolve
 
 from hindbrain.contracts import ContextUsage, Host
-from hindbrain.generic._observe._consolidator import Consolidator, Note, Sleep
-from hindbrain.generic._observe._idle import IdleTimer
+from hindbrain.generic._observe._consolidator import Note, Sleep
 from hindbrain.generic._observe._ledger import HostLedger
 from hindbrain.generic._observe._values import Cancelled, CompactionAnswer, CompactionAsk, Tell
 from hindbrain.observe import (
-    Declined,
     Delegated,
     LedgerIndex,
     Moment,
     ObserveConfig,
     ObserveError,
-    clocks,
     compact,
     compact_due,
     cut_place,
     folded_details,
 )
 
-SOON = 5.0
-"""Seconds until a session is compacted whose silence had lasted long enough before it was opened again."""
 QUIET = 0.25
 PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Seconds between two looks at a host: at one that is idle, and at one that is about to come to rest."""
-PATIENCE = 600.0
-"""Seconds that a silence's compaction waits for workers."""
-_DONE = frozenset({"stop", "end_turn", "endTurn", "length", None})
 
 
 class Compactor:
@@ -45,13 +37,10 @@ class Compactor:
     Args:
         host: where the session lives.
         ledger: its ledger.
-        workers: waited for where somebody asked for a compaction, never by the host's own.
         config: the settings.
         usage: how full the model's window is.
         tell: shows a line to the user.
         note: the debug log.
-        timer: the silence.
-        clock: milliseconds since 1970 UTC.
         sleep: how a host is waited for that has not come to rest yet.
 
     Attributes:
@@ -62,25 +51,19 @@ class Compactor:
         self,
         host: Host,
         ledger: HostLedger,
-        workers: Consolidator,
         config: ObserveConfig,
         *,
         usage: Callable[[], Awaitable[ContextUsage]],
         tell: Tell,
         note: Note,
-        timer: IdleTimer,
-        clock: Callable[[], int],
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._host = host
         self._ledger = ledger
-        self._workers = workers
         self._config = config
         self._usage = usage
         self._tell = tell
         self._note = note
-        self._timer = timer
-        self._clock = clock
         self._sleep = sleep
         self._answering = False
         self._in_silence = False
@@ -99,31 +82,30 @@ class Compactor:
         index = await self._ledger.index()
         return not is_without_memory(index) and compact_due(index, self._config, (await self._usage()).window)
 
-    async def settled(self) -> None:
-        """The agent has come to rest: compact where that is due, else begin to listen to the silence."""
-        if self._config.passive or self.busy:
-            return
-        if await self.due():
-            await self.ask(again=self.due)
-        else:
-            await self.listen()
-
-    async def ask(self, *, again: Callable[[], Awaitable[bool]] | None = None) -> bool:
+    async def ask(self, *, again: Callable[[], Awaitable[bool]] | None = None, in_silence: bool = False) -> bool:
         """Let the host compact, unless it is busy or it is not due any more; whether it did.
 
         Args:
-            again: looks once more, after the host has said that it is idle.
+            again: looks once more, after the host has said that it is idle; None where the user asked.
+            in_silence: nobody waits for it: where memory has nothing to show, nothing is compacted.
         """
         if self.busy:
             return False
-        self.asked = True
+        self.asked, self._in_silence = True, in_silence
         try:
-            if await self._comes_to_rest() and (again is None or await again()):
-                return await self._host.compact()
-            self._note("compaction.deferred", {}, None)
+            if not await self._comes_to_rest() or (again is not None and not await again()):
+                self._note("compaction.deferred", {}, None)
+                return False
+            if again is not None:
+                await self._tell("The conversation is compacted from memory.", "info")
+            done = await self._host.compact()
+        except Exception as error:  # noqa: BLE001  (the border to the host: what is due is asked for at the next rest)
+            self._note("compaction.failed", {"kind": type(error).__name__}, None)
             return False
         finally:
-            self.asked = False
+            self.asked = self._in_silence = False
+        self._note("compaction.asked", {"done": done}, None)
+        return done
 
     async def _comes_to_rest(self) -> bool:
         """Whether the host comes to rest soon: idle at two looks in a row.
@@ -165,8 +147,8 @@ class Compactor:
             await self._tell(made.notice.text, "warning" if made.notice.warning else "info")
         if isinstance(made, Delegated):
             self._note("compaction.delegated", {"reason": made.reason.value}, None)
-            if made.reason is Declined.EMPTY and self._in_silence:
-                return Cancelled(text="There is no memory yet, so nothing is compacted.")
+            if self._in_silence:  # nobody waits for it, and nobody asked for the host's own summary
+                return Cancelled(text="Nothing was compacted in the silence: memory has nothing to show.")
             return None
         self._note("compaction.answered", {"tokensBefore": ask.tokens_before, "render": made.budget.render}, None)
         return CompactionAnswer(
@@ -195,57 +177,7 @@ class Compactor:
         answer = await self.answer(evolve(ask, first_kept=index.entries[place].id, tokens_before=before))
         return answer if isinstance(answer, CompactionAnswer) else None
 
-    async def listen(self, *, since: int | None = None) -> None:
-        """Compact after a silence, where there is enough to compact and a memory to do it from.
-
-        Args:
-            since: when the silence began, in milliseconds since 1970 UTC; None is now.
-        """
-        ttl = self._config.idle_compaction_ttl
-        if ttl is None or self._config.passive or not self._silence_pays(await self._ledger.index()):
-            self._timer.drop()
-            return
-        left = ttl if since is None else max(SOON, ttl - (self._clock() - since) / 1000)
-        self._timer.arm(left, self._after_silence)
-
-    async def resumed(self) -> None:
-        """A session was opened again: its silence may have begun before."""
-        since = _last_rest(await self._ledger.index(), self._clock())
-        if since is not None:
-            await self.listen(since=since)
-
-    async def _after_silence(self) -> None:
-        if not await self._workers.wait(PATIENCE):
-            return
-        self._in_silence = True
-        try:
-            await self.ask(again=self._still_pays)
-        finally:
-            self._in_silence = False
-
-    async def _still_pays(self) -> bool:
-        return self._silence_pays(await self._ledger.index())
-
-    def _silence_pays(self, index: LedgerIndex) -> bool:
-        return (
-            index.gate_on
-            and clocks(index).compact >= self._config.idle_compaction_min_tokens
-            and index.tokens_from(index.compacted_at + 1) > 0
-            and not is_without_memory(index)
-        )
-
 
 def is_without_memory(index: LedgerIndex) -> bool:
     """Whether nothing of the branch is in force."""
     return not index.fold.active_observations and not index.fold.active_reflections
-
-
-def _last_rest(index: LedgerIndex, now: int) -> int | None:
-    """When the session came to rest: at its last answer or compaction; None where it did not, or nobody knows."""
-    last = next((entry for entry in reversed(index.entries) if entry.kind in {"message", "compaction"}), None)
-    if last is None or last.at is None or last.at > now:
-        return None
-    if last.kind == "message" and (last.message is None or last.message.role != "assistant"):
-        return None
-    stopped = last.message.stop_reason if last.message is not None else None
-    return last.at if stopped in _DONE else None

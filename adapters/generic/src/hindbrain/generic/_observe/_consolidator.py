@@ -92,7 +92,7 @@ class Consolidator:
         """
         if self.running:
             return None
-        self._run = asyncio.create_task(self._consolidate(forced=forced))
+        self._run = asyncio.create_task(self._guarded(forced=forced))
         return self._run
 
     async def wait(self, seconds: float) -> bool:
@@ -106,6 +106,13 @@ class Consolidator:
         if self._run is not None:
             self._run.cancel()
             await asyncio.gather(self._run, return_exceptions=True)
+
+    async def _guarded(self, *, forced: bool) -> ConsolidationRun | None:
+        try:
+            return await self._consolidate(forced=forced)
+        except Exception as error:  # noqa: BLE001  (the border to the host: what was not observed is at the next turn)
+            self._note("consolidation.failed", {"kind": type(error).__name__}, None)
+            return None
 
     async def _consolidate(self, *, forced: bool) -> ConsolidationRun | None:
         index = await self._ledger.index()

@@ -8,13 +8,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 
 from hindbrain.contracts import ContextUsage, Host, JsonValue
-from hindbrain.generic._observe._compactor import Compactor, is_without_memory
+from hindbrain.generic._observe._compactor import Compactor
 from hindbrain.generic._observe._consolidator import Consolidator
 from hindbrain.generic._observe._debug import DebugLog
 from hindbrain.generic._observe._idle import IdleTimer
 from hindbrain.generic._observe._ledger import HostLedger
+from hindbrain.generic._observe._manual import Manual
+from hindbrain.generic._observe._silence import Silence
 from hindbrain.generic._observe._values import Cancelled, CompactionAnswer, CompactionAsk, Told
 from hindbrain.memory import iso
 from hindbrain.observe import (
@@ -25,17 +28,13 @@ from hindbrain.observe import (
     ObserveConfig,
     RecallPage,
     append_of,
-    is_source,
     recall,
     recall_page,
     status_lines,
     view,
 )
 
-WAITED = 100.0
-"""Seconds that a command waits for workers; hosts give a command two minutes."""
 NOT_YET = "The model sees memory from the first compaction on; /om view full shows what is recorded."
-OFF = "Observational memory is off in this session; /om on switches it on."
 
 
 class Observing:
@@ -70,7 +69,6 @@ class Observing:
         self._clock = clock
         self._debug = debug if config.debug_log else None
         self._ledger = HostLedger(host)
-        self._timer = IdleTimer(sleep)
         self._workers = Consolidator(
             self._ledger,
             source,
@@ -85,15 +83,22 @@ class Observing:
         self._compactor = Compactor(
             host,
             self._ledger,
-            self._workers,
             config,
             usage=self._usage,
             tell=self._tell,
             note=self._note,
-            timer=self._timer,
-            clock=clock,
             sleep=sleep,
         )
+        self._silence = Silence(
+            self._ledger,
+            self._workers,
+            self._compactor,
+            config,
+            timer=IdleTimer(sleep),
+            note=self._note,
+            clock=clock,
+        )
+        self._manual = Manual(self._ledger, self._workers, self._compactor)
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -104,11 +109,11 @@ class Observing:
 
     def opened(self) -> None:
         """The session was opened, perhaps after a long time."""
-        self._spawn(self._compactor.resumed)
+        self._spawn(partial(self._silence.resumed, self._silence.broken))
 
     def started(self) -> None:
         """A run of the agent begins: the silence is over, and what is due may be observed beside it."""
-        self._timer.drop()
+        self._silence.end()
         self.turn_ended()
 
     def turn_ended(self) -> None:
@@ -118,7 +123,7 @@ class Observing:
 
     def settled(self) -> None:
         """The agent has come to rest. Returns at once; a compaction that is due is asked for in the background."""
-        self._spawn(self._compactor.settled)
+        self._spawn(partial(self._at_rest, self._silence.broken))
 
     async def before_settle(self, ask: CompactionAsk, keep: int) -> CompactionAnswer | None:
         """The compaction for a host that is about to come to rest and can take one now; None where none is due.
@@ -169,7 +174,7 @@ class Observing:
                 text="The conversation moved to another branch meanwhile; nothing was switched.", level="warning"
             )
         if not on:
-            self._timer.drop()
+            self._silence.drop()
             await self._workers.stop()
         return Told(text=f"Observational memory is {word} in this session.")
 
@@ -208,67 +213,26 @@ class Observing:
 
     async def consolidate_now(self) -> Told:
         """Run the workers at once, whatever the thresholds say."""
-        refusal = await self._no_consolidation()
-        if refusal is not None:
-            return refusal
-        run = self._workers.start(forced=True)
-        if run is None:
-            return Told(text="The workers are at work already.", level="warning")
-        if not await self._workers.wait(WAITED):
-            return Told(text="The workers are at work; what they find is told when they are done.")
-        done = None if run.cancelled() or run.exception() is not None else run.result()
-        if done is None or done.failures:
-            return Told(text="The workers could not end their run; /om status says why.", level="warning")
-        return Told(text="Consolidated." if done.changed else "Consolidated; nothing new was found.")
+        return await self._manual.consolidate()
 
     async def compact_now(self) -> Told:
         """Compact from memory at once; the workers that are at work are waited for first."""
-        refusal = await self._no_compaction()
-        if refusal is not None:
-            return refusal
-        if not await self._workers.wait(WAITED):
-            return Told(text="The workers are still at work; nothing was compacted. Try again later.", level="warning")
-        refusal = await self._no_compaction()
-        if refusal is not None:
-            return refusal
-        if await self._compactor.ask():
-            return Told(text="Compacted from memory.")
-        return Told(text="The host did not compact; it may be at work.", level="warning")
+        return await self._manual.compact()
 
     async def close(self) -> None:
         """End workers and timers. What they recorded stays, and what they did not is observed in the next session."""
         self._closed = True
-        self._timer.drop()
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(self._workers.stop(), *self._tasks, return_exceptions=True)
+        await asyncio.gather(self._workers.stop(), self._silence.close(), *self._tasks, return_exceptions=True)
 
-    async def _no_consolidation(self) -> Told | None:
-        index = await self._ledger.index()
-        if not any(map(is_source, index.entries)):
-            return Told(text="The session has no conversation yet.", level="warning")
-        if not index.gate_on:
-            return Told(text=OFF, level="warning")
-        if self._workers.running:
-            return Told(text="The workers are at work already.", level="warning")
-        if self._compactor.busy:
-            return Told(text="A compaction is under way; try again when it is done.", level="warning")
-        if index.tokens_from(index.observed_to + 1) == 0 and is_without_memory(index):
-            return Told(text="Everything is observed, and there is no memory to consolidate.", level="warning")
-        return None
-
-    async def _no_compaction(self) -> Told | None:
-        index = await self._ledger.index()
-        if not index.gate_on:
-            return Told(text=OFF, level="warning")
-        if self._compactor.busy:
-            return Told(text="A compaction is under way already.", level="warning")
-        if index.tokens_from(index.compacted_at + 1) == 0:
-            return Told(text="Nothing was said since the last compaction.", level="warning")
-        if is_without_memory(index):
-            text = "There is no memory to compact from; /om consolidate makes one. Nothing was compacted."
-            return Told(text=text, level="warning")
-        return None
+    async def _at_rest(self, broken: int) -> None:
+        if self._config.passive or self._compactor.busy:
+            return
+        if await self._compactor.due():
+            await self._compactor.ask(again=self._compactor.due)
+        else:
+            await self._silence.listen(broken)
 
     async def _usage(self) -> ContextUsage:
         with contextlib.suppress(Exception):  # a host that does not say how full it is is asked again the next time
