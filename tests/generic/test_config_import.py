@@ -315,6 +315,7 @@ def test_of_three_caps_that_became_one_the_largest_is_kept() -> None:
     assert new(ext(tree, "observational-memory")) == {"observe.agentMaxTurns": 20}
 
 
+@pytest.mark.req("S4-settings-005")
 def test_the_former_namespace_is_read_for_its_own_old_names_only() -> None:
     made = ext({"observeAfterTokens": 5000}, "observational-memory")
     assert made.changes == ()

@@ -30,6 +30,7 @@ def render(moment: Moment, config: ObserveConfig = DEFAULTS) -> int:
     return render_budget(config, moment).render
 
 
+@pytest.mark.req("S4-settings-035")
 def test_the_reference_values() -> None:
     assert render_budget(DEFAULTS, evolve(LARGE, reserve=None)).cap == 27_200
     assert render(evolve(LARGE, tail=44_000)) == 15_500
@@ -77,14 +78,14 @@ def test_an_overflow_halves_the_render_even_below_its_floor() -> None:
     assert render(evolve(LARGE, tail=69_000, overflow=True)) == 2_000
 
 
-@pytest.mark.req("S4-budget-014", "S4-budget-015")
+@pytest.mark.req("S4-budget-014", "S4-budget-015", "S4-settings-037")
 def test_a_cap_that_is_set_replaces_the_derived_one_also_below_the_floor() -> None:
     moment = evolve(LARGE, tail=20_000)
     assert [render(moment, ObserveConfig(memory_max_tokens=cap)) for cap in (12_000, 2_500)] == [12_000, 2_500]
     assert memory_cap(ObserveConfig(memory_max_tokens=2_500), 272_000) == 2_500
 
 
-@pytest.mark.req("S4-budget-034")
+@pytest.mark.req("S4-budget-034", "S4-settings-036")
 def test_the_derived_cap_follows_the_trigger_that_is_in_effect() -> None:
     config = ObserveConfig(compact_after_tokens_mode="ratio", compact_after_tokens_ratio=0.05)
     assert memory_cap(config, 128_000) == 4_000
@@ -177,6 +178,7 @@ def test_a_line_that_does_not_fit_is_skipped_and_the_selection_goes_on() -> None
     assert kept(lines, 100) == ["60", "30"]
 
 
+@pytest.mark.req("S4-settings-033")
 def test_what_one_layer_leaves_the_other_may_use() -> None:
     records, thoughts = [seen(f"o{n}") for n in range(4)], [held(f"r{n}") for n in range(9)]
     projection = Projection(observations=tuple(records), reflections=tuple(thoughts))

@@ -215,6 +215,7 @@ contents = st.text(min_size=1, max_size=300).map(lambda text: f"x{text}") | st.s
 )
 
 
+@pytest.mark.req("S4-settings-034")
 @given(st.lists(contents, max_size=30), st.lists(contents, max_size=10), st.integers(0, 3_000), st.text(max_size=80))
 def test_a_summary_keeps_to_its_budget_and_every_line_of_it_is_a_record(
     facts: list[str], thoughts: list[str], cap: int, instructions: str

@@ -121,7 +121,7 @@ async def test_a_critical_one_may_leave_where_the_model_says_so() -> None:
     assert critical.id not in script.index().fold.active_observations
 
 
-@pytest.mark.req("S4-dropper-009")
+@pytest.mark.req("S4-dropper-009", "S4-settings-031")
 async def test_at_its_target_the_pool_is_left_alone() -> None:
     shop = Workshop(pool(100), play())
     run = await shop.run(**BOTH)
@@ -174,13 +174,14 @@ async def test_the_ceiling_goes_by_the_real_pool_though_less_of_it_is_shown() ->
     assert run.dropped == 50
 
 
+@pytest.mark.req("S4-settings-038")
 async def test_memory_s_cap_caps_the_target_too() -> None:
     shop = Workshop(pool(60), play(), ObserveConfig(memory_max_tokens=5_000))
     run = await shop.run(**BOTH)
     assert run.dropped == 10
 
 
-@pytest.mark.req("S4-budget-027")
+@pytest.mark.req("S4-budget-027", "S4-settings-039")
 async def test_what_each_worker_is_shown_of_the_memory_stays_under_its_cap() -> None:
     script = pool(400)
     script.weighing(100)

@@ -356,7 +356,7 @@ def test_reflections_show_as_soon_as_they_exist_and_so_does_what_replaces_them()
     assert projection.reflections == (second,)
 
 
-@pytest.mark.req("S4-compaction-011", "S4-compaction-012")
+@pytest.mark.req("S4-compaction-011", "S4-compaction-012", "S4-settings-029")
 def test_from_the_pools_maximum_on_a_fold_takes_in_the_drops_and_the_next_one_keeps_them_out() -> None:
     script = ten_sources()
     found = [evolve(seen(f"event {n}", "raw-2"), token_count=1_000) for n in range(12)]

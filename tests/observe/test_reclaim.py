@@ -71,7 +71,7 @@ def test_critical_observations_are_never_reclaimed() -> None:
     assert reclaim(index, CONFIG, WINDOW) == ()
 
 
-@pytest.mark.req("S4-enforcer-004", "S4-enforcer-006")
+@pytest.mark.req("S4-enforcer-004", "S4-enforcer-006", "S4-settings-032")
 def test_it_goes_on_to_the_target_in_one_entry_and_then_rests() -> None:
     script, index = holding([seen(n) for n in range(500)])
     gone = reclaim(index, CONFIG, WINDOW)

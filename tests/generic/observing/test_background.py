@@ -43,10 +43,10 @@ async def test_only_the_worker_whose_clock_is_due_is_asked(talk: Begin) -> None:
 
 @pytest.mark.req("S4-observer-006", "S4-settings-021")
 async def test_a_reflection_begins_at_the_end_of_the_turn_that_makes_it_due(talk: Begin) -> None:
-    here = talk(reflect_after_tokens=1_000, compact_after_tokens=50_000)
+    here = talk(compact_after_tokens=50_000)
     await here.remember(200)
-    here.open(ObserveConfig(observe_after_tokens=50_000, reflect_after_tokens=1_000))
-    await here.turn(799)
+    here.open(ObserveConfig(observe_after_tokens=50_000))
+    await here.turn(19_799)
     assert here.tools() == [OBSERVE]
     await here.turn(1)
     assert here.tools() == [OBSERVE, REFLECT]

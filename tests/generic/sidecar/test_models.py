@@ -62,7 +62,7 @@ async def test_a_model_that_cannot_reason_is_asked_for_none(host: Any) -> None:
     assert (await asked(host, worker))["thinking"] is None
 
 
-@pytest.mark.req("S4-observer-011")
+@pytest.mark.req("S4-observer-011", "S4-notify-003")
 async def test_a_chosen_one_that_is_not_there_is_named_and_the_session_s_own_works(host: Any) -> None:
     host.answers["host/model"] = [{}, BIG, {}, BIG]
     source, told = models(host, CHOICE)
