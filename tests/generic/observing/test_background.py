@@ -110,11 +110,13 @@ async def test_a_process_that_ends_at_any_worker_leaves_a_ledger_that_goes_on(ta
 
 
 async def test_a_model_that_is_down_for_twenty_turns_leaves_a_backlog_that_drains_whole(talk: Begin) -> None:
-    down = True
+    down, missed = True, 0
     seen: list[str] = []
 
     def sometimes(asked: Asked) -> Completion:
+        nonlocal missed
         if down:
+            missed += 1
             return says("", stop="error")
         seen.extend(part.split("]")[0] for part in asked.prompt.split("[Source entry id: ")[1:])
         return says()
@@ -126,8 +128,9 @@ async def test_a_model_that_is_down_for_twenty_turns_leaves_a_backlog_that_drain
     assert (len(said), here.host.own()) == (20, [])
     assert [level for level, _text in here.host.notices] == ["warning"]
     assert "observer" in await here.status()
+    assert missed == 5  # it rests for a turn, for two, and then for four at a time
     down = False
-    for _each in range(20):
+    for _each in range(24):
         await here.turn(1)
     assert here.index().tokens_from(here.index().observed_to + 1) < 100
     assert seen[:20] == said

@@ -23,6 +23,7 @@ from hindbrain.observe import (
     consolidate,
     observe_due,
     reflect_due,
+    turns_to_rest,
 )
 
 Note = Callable[[str, Mapping[str, JsonValue], str | None], None]
@@ -75,6 +76,7 @@ class Consolidator:
         self._sleep = sleep
         self._notices = RunNotices(routine=config.show_worker_notifications)
         self._run: asyncio.Task[ConsolidationRun | None] | None = None
+        self._failed = self._rest = 0
         self.stage: Stage | None = None
         self.spend = Spend()
         self.errors: dict[Stage, str] = {}
@@ -116,7 +118,7 @@ class Consolidator:
 
     async def _consolidate(self, *, forced: bool) -> ConsolidationRun | None:
         index = await self._ledger.index()
-        if not index.gate_on or not (forced or self._due(index)):
+        if not index.gate_on or not (forced or (self._due(index) and self._has_rested())):
             return None
         run_id = f"consolidation-{self._clock():x}-{secrets.token_hex(3)}"
         self.errors = {}
@@ -138,11 +140,18 @@ class Consolidator:
         finally:
             self._at(None)
         self.spend.add(run)
+        self._failed = self._failed + 1 if run.failures else 0
+        self._rest = turns_to_rest(self._failed)
         self.errors = {failure.stage: failure.text for failure in run.failures}
         self._note("consolidation.end", _counts(run), run_id)
         for text, level in self._notices.of(run):
             await self._tell(text, level)
         return run
+
+    def _has_rested(self) -> bool:
+        """Whether the turn after some failed runs has come: a model that is down is not asked at each."""
+        self._rest -= 1
+        return self._rest < 0
 
     def _due(self, index: LedgerIndex) -> bool:
         return observe_due(index, self._config) or reflect_due(index, self._config)
