@@ -26,6 +26,7 @@ def test_a_session_is_kept_out_and_let_in_by_commands(machine: Machine) -> None:
         rpc.started()
         rpc.prompt("The zeppelin leaves at nine.")
         assert user_texts(machine) == ["The zeppelin leaves at nine."]
+        eventually(lambda: footers(rpc)[-1:] == ["memory: retained"])
         assert "not retained" in rpc.command("/hindsight:retain off")
         rpc.prompt("The zeppelin is not to be spoken of.")
         assert "leaves at nine" in blocks(machine, "The zeppelin is not to be spoken of.")[-1]
