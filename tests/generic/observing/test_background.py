@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from hindbrain.contracts import Completion
 from hindbrain.generic._observe import CompactionAsk, Observing
@@ -79,14 +80,24 @@ async def test_a_run_whose_branch_was_left_records_nothing_and_says_nothing(talk
 
 @pytest.mark.req("S4-settings-049", "S4-gate-011")
 async def test_nothing_starts_by_itself_in_passive_mode(talk: Begin) -> None:
-    here = talk(passive=True)
+    here = talk()
+    await here.remember(600)
+    kept, asked = here.host.own(), here.tools()
+    here.open(evolve(here.config, passive=True))
+    await here.rest()
+    here.time = here.index().entries[-1].at + 1
+    here.engine.opened()
+    await here.wait()
+    assert here.sleeping == []
     for _each in range(3):
         here.engine.started()
         await here.turn(5_000)
         await here.rest()
-    assert (here.tools(), here.host.asked, here.sleeping, here.host.own()) == ([], 0, [], [])
-    ask = CompactionAsk(first_kept="", tokens_before=0, window=128_000)
+    assert (here.tools(), here.host.asked, here.sleeping, here.host.own()) == (asked, 0, [], kept)
+    ask = CompactionAsk(first_kept="", tokens_before=0, window=128_000, system_tokens=10)
     assert await here.engine.before_settle(ask, 10) is None
+    here.open(evolve(here.config, passive=False))
+    assert await here.engine.before_settle(ask, 10) is not None
 
 
 @pytest.mark.parametrize("stage", [OBSERVE, REFLECT, DROP])

@@ -99,6 +99,8 @@ async def test_a_host_that_compacts_for_its_own_reasons_is_given_the_memory_too(
     answer = await here.engine.compaction(ask(kept, reason="overflow"))
     assert isinstance(answer, CompactionAnswer)
     assert "seen e1" in answer.summary
+    whole = await here.engine.compaction(ask(kept))
+    assert answer.details["budget"]["maxTokens"] == whole.details["budget"]["maxTokens"] // 2
     assert (answer.first_kept, answer.tokens_before, answer.details["type"]) == (kept, 7_000, "om.folded")
 
 
@@ -180,6 +182,20 @@ async def test_a_compaction_by_hand_has_what_the_workers_were_about_to_record(ta
     assert told.result().text == "Compacted from memory."
     assert (here.host.asked, here.host.native) == (1, 0)
     assert "seen e3" in here.index().fold.active_observations[here.newest()].content
+
+
+async def test_a_compaction_by_hand_looks_again_after_it_has_waited(talk: Begin) -> None:
+    here = talk()
+    await here.remember()
+    here.model.held.add(OBSERVE)
+    await here.turn()
+    told = here.start(here.engine.compact_now())
+    await here.wait()
+    kept = here.index().entries[-1].id
+    here.host.store(await here.engine.compaction(ask(kept)), kept)
+    here.model.go.set()
+    await here.wait()
+    assert ("since the last compaction" in told.result().text, here.host.asked) == (True, 0)
 
 
 @pytest.mark.req("S4-commands-021")

@@ -133,6 +133,8 @@ async def test_a_session_that_is_switched_off_listens_no_longer(talk: Begin) -> 
     await here.turn(600)
     await here.rest()
     await here.engine.set_gate(on=False)
+    await here.wait()
+    assert here.sleeping == []
     await here.pass_time()
     assert (here.host.asked, here.sleeping) == (0, [])
     await here.rest()
