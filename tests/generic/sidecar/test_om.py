@@ -601,3 +601,59 @@ async def test_a_new_session_begins_empty_and_without_a_warning(om: Om, place: A
     assert await om.text() == "Observational memory is on in this session."
     assert "No recorded observations" in await om.text("view full")
     assert om.host.notices() == []
+
+
+@pytest.mark.req("S4-notify-007")
+async def test_what_a_command_says_is_shown_also_where_the_workers_are_silent(om: Om, place: Any) -> None:
+    place.values = {"observe": {"showWorkerNotifications": False}}
+    await om.open()
+    wordy(place)
+    for words in ("", "status", "view", "off"):
+        assert await om.text(words) != ""
+
+
+async def test_a_session_that_is_opened_after_a_long_silence_is_compacted(
+    om: Om, place: Any, host: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hindbrain.generic._observe._silence.SOON", 0.0)
+    place.values = {"observe": {"idleCompactionMinTokens": 10}}
+    cited = wordy(place)
+    om.remember(seen("the quay is closed", cited))
+    place.say("Noted. " * 20, "assistant")
+    asked = asyncio.Event()
+
+    def compact(_params: Any) -> dict[str, bool]:
+        asked.set()
+        return {"done": True}
+
+    host.answers["host/compact"] = compact
+    await om.open()
+    await asyncio.wait_for(asked.wait(), 15)
+
+
+@pytest.mark.parametrize("mode", ["print", "json"])
+async def test_a_host_that_answers_once_is_not_compacted_by_its_opening(
+    om: Om, place: Any, host: Any, mode: str
+) -> None:
+    place.values = {"observe": {"idleCompactionMinTokens": 10}}
+    om.remember(seen("the quay is closed", wordy(place)))
+    place.say("Noted. " * 20, "assistant")
+    await om.open(mode=mode)
+    await asyncio.sleep(0)
+    assert [name for name, _ in host.calls] == []
+
+
+async def test_settings_that_cannot_be_looked_up_leave_a_session_without_observation(host: Any, place: Any) -> None:
+    async def broken(_cwd: str) -> Any:
+        raise OSError("secret")
+
+    app = Application(host, "pi", broken)
+    om = Om(app, host, place)
+    await om.open()
+    wordy(place)
+    do = app.handlers()
+    assert await do["session/turn"](place.now(phase="end")) == {}
+    assert await do["session/compact"](place.now(firstKept=place.leaf, tokensBefore=1)) == {}
+    assert await do["session/settled"](place.now(outcome="completed")) == {}
+    await app.close()
+    assert all("secret" not in each for each in host.notices())

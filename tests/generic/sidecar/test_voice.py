@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -62,7 +63,10 @@ async def test_a_recall_and_a_retain_are_told_on_wish(
     place.values = {"notifications": {"recall": wanted, "retain": wanted}, "status": {"style": "emoji"}}
     await do("session/open", **place.opened())
     await turn(do, place, "The deploy key of the harbour lives in the vault.")
-    await do("command/run", session="s1", name="hindsight:queue", args="flush")
+    async with asyncio.timeout(10):
+        # It is sent beside the conversation.
+        while not any("retained" in str(each) for each in host.footers()):  # noqa: ASYNC110  (a host of a table)
+            await asyncio.sleep(0.005)
     await turn(do, place, "Where does the deploy key of the harbour live?")
     await app.close()
     told = [each for each in host.notices() if each.startswith("Memory: ")]

@@ -93,6 +93,7 @@ class Application:
         known = self._sittings.get(opened.session)
         if known is None or not known.is_of(opened):
             self._sittings[opened.session] = Sitting(self._peer, self._host, opened, self._settings, self._folder)
+            self._sittings[opened.session].wake()
             if known is not None:
                 self._leave(known)
         else:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from hindbrain.contracts import HindbrainError, JsonValue
+from hindbrain.contracts import JsonValue
 from hindbrain.generic._config import Settings, observe_config
 from hindbrain.generic._observe import Cancelled, CompactionAnswer, CompactionAsk, DebugLog, Observing
 from hindbrain.generic._session import now_ms
@@ -38,9 +38,13 @@ class SittingObserved:
 
     async def get(self, host: PeerHost) -> Observing | None:
         """The engine; None where the session is not observed."""
+        return await asyncio.shield(self.begin(host))
+
+    def begin(self, host: PeerHost) -> asyncio.Task[Observing | None]:
+        """Open the engine, unless it is."""
         if self._engine is None:
             self._engine = asyncio.create_task(self._open(host))
-        return await asyncio.shield(self._engine)
+        return self._engine
 
     async def close(self) -> None:
         """Let go of the engine, where there is one."""
@@ -50,8 +54,8 @@ class SittingObserved:
     async def _open(self, host: PeerHost) -> Observing | None:
         try:
             settings = await self._settings()
-        except HindbrainError:
-            return None  # said where memory is opened
+        except Exception:  # noqa: BLE001  (the border to the host; what is wrong is said where memory is opened)
+            return None
         is_meant = self._opened.kind == "main" or settings["observe.subagents"]
         if not (settings["observe.enabled"] and is_meant):
             return None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from hindbrain.contracts import HindbrainError, JsonValue, Message, TextPart
+from hindbrain.contracts import HindbrainError, JsonValue
 from hindbrain.generic._config import Settings
 from hindbrain.generic._doctor import examine
 from hindbrain.generic._live import live_session
@@ -16,12 +16,12 @@ from hindbrain.generic._open import SessionPlace
 from hindbrain.generic._session import Session
 from hindbrain.generic.sidecar._footer import RECALLING, Word, found, kept, waiting
 from hindbrain.generic.sidecar._host import PeerHost
+from hindbrain.generic.sidecar._newest import with_newest
 from hindbrain.generic.sidecar._observed import SittingObserved, ask_of, boundary_of, compaction_of
 from hindbrain.generic.sidecar._params import BeforeSettle, CommandRun, Compact, Context, Open, Settled, ToolCall, Turn
 from hindbrain.generic.sidecar._peer import Peer
 from hindbrain.generic.sidecar._voice import Voice
 from hindbrain.memory import NoProjectError
-from hindbrain.memory.sessions import parse_message
 from hindbrain.observe import KEEP
 
 _LASTING = frozenset({"tui", "rpc"})
@@ -66,6 +66,12 @@ class Sitting:
         """The session's observational memory; None where it is not observed."""
         return await self._observed.get(self.host)
 
+    def wake(self) -> None:
+        """The session is open: where it lives on, its silence may have begun long ago."""
+        if self.opened.mode in _LASTING and self.opened.file is not None:
+            self.host.file = self.opened.file
+            self._observed.begin(self.host)
+
     def stands(self, asked: ToolCall | CommandRun) -> None:
         """Where the host stood when it asked, if it says so: a user may have gone to another branch since its turn."""
         if asked.file is not None or asked.leaf is not None:
@@ -104,7 +110,7 @@ class Sitting:
             await self.host.look()
         self.voice.show(RECALLING)
         try:
-            patch = await session.context(_with_last(self.host.view.messages, asked.user))
+            patch = await session.context(with_newest(self.host.view.messages, asked.user))
         except asyncio.CancelledError:
             self.voice.show(None)
             raise
@@ -219,30 +225,3 @@ class Sitting:
 def _settle(ready: asyncio.Future[Session | None]) -> None:
     if not ready.done():
         ready.set_result(None)
-
-
-def _with_last(messages: Sequence[Message], user: JsonValue) -> Sequence[Message]:
-    """The messages, and the user's newest one where the host has not put it on the branch yet."""
-    last = next((each for each in reversed(messages) if each.role == "user"), None)
-    if not isinstance(user, dict) or (last is not None and _is_told(last, user)):
-        return messages
-    newest = parse_message(user)
-    return messages if newest is None or last == newest else [*messages, newest]
-
-
-def _is_told(message: Message, raw: Mapping[str, JsonValue]) -> bool:
-    """Whether the host's words for a message are at first sight those of this one, which saves reading them."""
-    content = raw.get("content")
-    return (
-        message.at is not None
-        and raw.get("timestamp") == message.at
-        and raw.get("role") == message.role
-        and _texts(content) == [part.text for part in message.parts if isinstance(part, TextPart)]
-    )
-
-
-def _texts(content: JsonValue) -> list[JsonValue]:
-    if isinstance(content, str):
-        return [content]
-    parts = content if isinstance(content, list) else []
-    return [each.get("text") for each in parts if isinstance(each, dict) and each.get("type") == "text"]
