@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hindbrain.generic._governance import Governance
     from hindbrain.generic._host import BranchMovedError, InProcessHost
     from hindbrain.generic._live import live_session
+    from hindbrain.generic._observe import Cancelled, CompactionAnswer, CompactionAsk, Observing, Told, live_observing
     from hindbrain.generic._open import SessionPlace, SettingsError, find_project, name_session, open_backend
     from hindbrain.generic._open_model import OneModel, open_model
     from hindbrain.generic._otel import record_span
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerItem",
     "BranchMovedError",
+    "Cancelled",
+    "CompactionAnswer",
+    "CompactionAsk",
     "ContextPatch",
     "DiskOutbox",
     "EmbeddingError",
@@ -42,6 +46,7 @@ __all__ = [
     "Layer",
     "MemoryOutbox",
     "MemoryStatus",
+    "Observing",
     "OneModel",
     "OpenAIEmbedder",
     "Outbox",
@@ -54,7 +59,9 @@ __all__ = [
     "Settings",
     "SettingsError",
     "SettledTurn",
+    "Told",
     "find_project",
+    "live_observing",
     "live_session",
     "load_settings",
     "memory_config",
@@ -75,6 +82,7 @@ _HOMES = {
     "_governance": ("Governance",),
     "_host": ("BranchMovedError", "InProcessHost"),
     "_live": ("live_session",),
+    "_observe": ("Cancelled", "CompactionAnswer", "CompactionAsk", "Observing", "Told", "live_observing"),
     "_open": ("SessionPlace", "SettingsError", "find_project", "name_session", "open_backend"),
     "_open_model": ("OneModel", "open_model"),
     "_otel": ("record_span",),
