@@ -236,3 +236,9 @@ async def talk() -> AsyncIterator[Callable[..., Talk]]:
     yield begin
     for each in opened:
         await each.engine.close()
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workers begin at the turn's end, and not a moment later."""
+    monkeypatch.setattr("hindbrain.generic._observe._consolidator.BREATH", 0.0)

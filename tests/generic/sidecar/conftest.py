@@ -122,3 +122,9 @@ def place(tmp_path: Path) -> Place:
 @pytest.fixture
 def app(host: FakeHost, place: Place) -> Application:
     return Application(host, "pi", place.settings)
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers begin at a turn's end, and not a moment later."""
+    monkeypatch.setattr("hindbrain.generic._observe._consolidator.BREATH", 0.0)

@@ -26,6 +26,8 @@ from hindbrain.observe import (
     turns_to_rest,
 )
 
+BREATH = 0.02
+"""Seconds that a run by itself waits, so that what a host waits for at the end of a turn goes first."""
 Note = Callable[[str, Mapping[str, JsonValue], str | None], None]
 """Told an event, its ids and counts, and the run it belongs to."""
 Sleep = Callable[[float], Awaitable[None]]
@@ -111,6 +113,8 @@ class Consolidator:
 
     async def _guarded(self, *, forced: bool) -> ConsolidationRun | None:
         try:
+            if not forced:
+                await asyncio.sleep(BREATH)
             return await self._consolidate(forced=forced)
         except Exception as error:  # noqa: BLE001  (the border to the host: what was not observed is at the next turn)
             self._note("consolidation.failed", {"kind": type(error).__name__}, None)
