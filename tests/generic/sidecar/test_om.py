@@ -628,7 +628,7 @@ async def test_a_session_that_is_opened_after_a_long_silence_is_compacted(
 
     host.answers["host/compact"] = compact
     await om.open()
-    await asyncio.wait_for(asked.wait(), 15)
+    assert await asyncio.wait_for(asked.wait(), 15)
 
 
 @pytest.mark.parametrize("mode", ["print", "json"])
