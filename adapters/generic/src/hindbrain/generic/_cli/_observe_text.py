@@ -73,7 +73,7 @@ def replay_text(session: SessionFile, done: Replayed) -> str:
     lines = [
         f"{len(session.entries)} entries of {host}, about {done.source_tokens:,} tokens",
         *(f"line {p.line} was passed over: {p.reason.value}" for p in session.problems if not p.kept),
-        f"{len(done.index.fold.observations)} observations in {done.workers.runs} runs; {_counted(done)}",
+        f"{len(done.index.fold.observations)} observations in {_times(done.workers.runs)}; {_counted(done)}",
     ]
     for number, one in enumerate(done.compactions, start=1):
         budget = one.compaction.details.budget
@@ -103,3 +103,7 @@ def recall_data(found: Recalled, shown: RecallPage) -> dict[str, Any]:
         "pages": shown.pages,
         "text": shown.text,
     }
+
+
+def _times(runs: int) -> str:
+    return "1 run" if runs == 1 else f"{runs} runs"
