@@ -159,7 +159,7 @@ def test_a_compaction_that_cannot_shrink_anything_is_not_due() -> None:
 
 
 @pytest.mark.req("S4-thresholds-016")
-@given(st.lists(st.one_of(st.integers(1, 5_000), st.sampled_from(["make_observation", "compact"])), max_size=30))
+@given(st.lists(st.one_of(st.integers(1, 5_000), st.sampled_from(["observe", "compact"])), max_size=30))
 def test_the_clocks_are_the_sums_of_the_entries_after_their_marks(steps: list[int | str]) -> None:
     script = BranchScript()
     script.weighing(1)
@@ -179,6 +179,110 @@ def test_the_clocks_are_the_sums_of_the_entries_after_their_marks(steps: list[in
     assert now == clocks(LedgerIndex(script.entries))
     due = compact_due(script.index(), ObserveConfig(compact_after_tokens=5_000))
     assert not due or now.compact >= 5_000
+
+
+def answered(script: BranchScript, counted: int | None, tokens: int = 0, stop: str = "stop") -> str:
+    """An answer of so many estimated tokens, whose provider counted this context."""
+    return script.say("assistant", "x" * tokens * 4, context_tokens=counted, stop_reason=stop)
+
+
+def calibrated(script: BranchScript, context: int | None) -> tuple[int, int]:
+    now = clocks(script.index(), context)
+    return now.observe_calibrated, now.reflect_calibrated
+
+
+def test_without_a_count_the_calibrated_clocks_are_the_estimates() -> None:
+    script = BranchScript()
+    script.weighing(1_000)
+    answered(script, None, 500)
+    assert calibrated(script, 50_000) == calibrated(script, None) == calibrated(script, 0) == (1_500, 1_500)
+    answered(script, 9_000)
+    assert calibrated(script, None) == (1_500, 1_500)
+
+
+def test_growth_that_a_provider_counted_takes_the_place_of_the_estimate() -> None:
+    script = BranchScript()
+    script.weighing(1_000)
+    answered(script, 9_000, 500)
+    script.weighing(2_000)
+    assert calibrated(script, 9_900) == (1_500 + 900, 1_500 + 900)
+    covered(script, "raw-1")
+    assert calibrated(script, 9_900) == (500 + 900, 1_500 + 900)
+    covered(script, "raw-2")
+    assert calibrated(script, 9_900) == (900, 1_500 + 900)
+    answered(script, 9_950, 40)
+    assert calibrated(script, 10_000) == (1_000, 1_500 + 1_000)
+    assert (clocks(script.index(), 10_000).observe, clocks(script.index(), 10_000).reflect) == (2_040, 3_540)
+
+
+def test_what_was_observed_after_the_last_counted_answer_is_taken_off() -> None:
+    script = BranchScript()
+    answered(script, 9_000)
+    script.weighing(700)
+    covered(script, "raw-2")
+    script.weighing(100)
+    assert calibrated(script, 9_950) == (250, 950)
+    assert calibrated(script, 9_100) == (0, 100)
+
+
+def test_an_answer_that_failed_measures_nothing_and_neither_does_a_tool() -> None:
+    script = BranchScript()
+    answered(script, 5_000, 100, stop="error")
+    answered(script, 6_000, 100, stop="aborted")
+    script.say("toolResult", "x" * 400, context_tokens=7_000)
+    assert calibrated(script, 8_000) == (300, 300)
+    answered(script, 8_000, 100)
+    assert calibrated(script, 8_001) == (401, 401)
+
+
+def test_a_compaction_begins_another_context() -> None:
+    script = BranchScript()
+    answered(script, 90_000, 100)
+    covered(script, "raw-1")
+    script.weighing(4_000)
+    script.compaction("raw-2")
+    script.weighing(30)
+    assert calibrated(script, 95_000) == (4_030, 4_130 - 100 + 100)
+    answered(script, 12_000, 10)
+    answered(script, 12_700, 10)
+    assert calibrated(script, 12_900) == (4_040 + 900, 4_140 + 900)
+    assert calibrated(script, 11_999)[0] == 4_050
+
+
+def test_the_trigger_of_a_worker_is_the_calibrated_clock_and_never_fires_over_nothing() -> None:
+    config = ObserveConfig(observe_after_tokens=1_000, reflect_after_tokens=2_000)
+    script = BranchScript()
+    answered(script, 10_000)
+    script.weighing(600)
+    index = script.index()
+    assert [observe_due(index, config, context) for context in (None, 10_999, 11_000)] == [False, False, True]
+    covered(script, "raw-2")
+    assert not observe_due(script.index(), config, 40_000)
+    index = script.index()
+    assert [reflect_due(index, config, context) for context in (None, 11_999, 12_000)] == [False, False, True]
+    script.weighing(5_000)
+    assert observe_due(script.index(), config)
+    assert not observe_due(script.index(), config, 11_500)
+
+
+@given(st.lists(st.tuples(st.sampled_from("uasoc"), st.integers(1, 900)), max_size=25), st.integers(1, 40_000))
+def test_one_who_counts_as_we_do_changes_no_clock(steps: list[tuple[str, int]], system: int) -> None:
+    script, context, marks = BranchScript(), system, 0
+    for step, tokens_ in steps:
+        if step == "u":
+            script.weighing(tokens_)
+            context += tokens_
+        elif step in "as":
+            context += tokens_
+            answered(script, context if step == "a" else None, tokens_)
+        elif script.sources and step == "o":
+            marks = max(marks, script.sources - tokens_ % 3)
+            covered(script, f"raw-{marks}")
+        elif script.sources:
+            script.compaction(f"raw-{script.sources}", summary="x" * 4 * tokens_)
+            context = system + tokens_ + entry_tokens(script.index().entries[script.index().kept_from])
+    now = clocks(script.index(), context)
+    assert (now.observe_calibrated, now.reflect_calibrated) == (now.observe, now.reflect)
 
 
 @pytest.mark.parametrize("name", ["observe_after_tokens", "observations_pool_max_tokens", "memory_max_tokens"])

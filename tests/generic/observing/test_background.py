@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from hindbrain.contracts import Completion
+from hindbrain.contracts import Completion, ContextUsage, Message
 from hindbrain.generic._observe import CompactionAsk, Observing
 from hindbrain.observe import ObserveConfig
 from hindbrain.observe.testing import START, Asked, ScriptedSource, says
@@ -39,6 +39,21 @@ async def test_only_the_worker_whose_clock_is_due_is_asked(talk: Begin) -> None:
     await here.turn(99)
     assert here.tools() == []
     await here.turn(1)
+    assert here.tools() == [OBSERVE]
+
+
+async def test_the_workers_wait_by_the_hosts_count_and_the_status_shows_the_estimate(talk: Begin) -> None:
+    here = talk()
+    here.say(30)
+    counted = Message(role="assistant", at=here.time, stop_reason="stop", context_tokens=9_000)
+    here.host.put("message", message=counted)
+    here.host.usage = ContextUsage(tokens=9_069, window=128_000)
+    await here.turn(200)
+    assert here.tools() == []
+    assert "Next observation: 230 / 100" in (await here.engine.status()).text
+    here.host.usage = ContextUsage(tokens=9_070, window=128_000)
+    here.engine.turn_ended()
+    await here.wait()
     assert here.tools() == [OBSERVE]
 
 

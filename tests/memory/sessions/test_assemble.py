@@ -9,7 +9,7 @@ from hindbrain.contracts import Entry, Message, TextPart
 from hindbrain.memory.sessions import _assemble
 
 ENTRY = ("a", "b", "message", 7, Message(role="user"), "custom", "summary", "kept", "{}", 3)
-MESSAGE = ("user", (TextPart("t"),), 7, "call", "tool", True, "model", "stop")
+MESSAGE = ("user", (TextPart("t"),), 7, "call", "tool", True, "model", "stop", 9)
 
 
 def test_an_entry_equals_one_made_by_its_class() -> None:

@@ -58,6 +58,8 @@ def test_a_broken_line_is_reported_and_skipped_and_its_neighbours_survive(
         (lambda line: line.replace(b"words", rb"\\ud83d \ud83d"), "\\ud83d \ufffd", Reason.LONE_SURROGATE),
         (lambda line: b"\0\0\0" + line, "words", Reason.NUL_BYTES),
         (lambda line: line.replace(b'"type":"message"', b'"type":"message","summary":7'), "words", Reason.WRONG_TYPE),
+        (lambda line: line.replace(b'"role"', b'"usage":{"totalTokens":"7"},"role"'), "words", Reason.WRONG_TYPE),
+        (lambda line: line.replace(b'"role"', b'"usage":7,"role"'), "words", Reason.WRONG_TYPE),
         (lambda line: line.replace(b'"text":"words"', b'"text":"words","id":{}'), "words", Reason.WRONG_TYPE),
         (lambda line: line.replace(b"[{", b'[7,null,{"type":["text"]},{'), "words", Reason.WRONG_TYPE),
     ],

@@ -41,6 +41,26 @@ def message(read: Read) -> Callable[..., Message]:
 
 
 @pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"totalTokens": 737, "input": 1}, 737),
+        ({"totalTokens": 0, "input": 5, "output": 171, "cacheRead": 2, "cacheWrite": 9_000}, 9_178),
+        ({"input": 5, "output": 171, "cacheRead": 2, "cacheWrite": 9_000.5, "totalTokens": None}, 9_178),
+        ({"totalTokens": -1, "input": 5, "output": 171, "cacheRead": 2}, None),
+        ({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0}, None),
+        ({"input": -9, "output": 1, "cacheRead": 0, "cacheWrite": 0}, None),
+        ({"totalTokens": 1e300}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_how_full_the_context_was_is_what_the_provider_counted(
+    message: Callable[..., Message], usage: Any, counted: int | None
+) -> None:
+    assert message(role="assistant", content="x", usage=usage).context_tokens == counted
+
+
+@pytest.mark.parametrize(
     ("fields", "text", "tool", "failed"),
     [
         ({"role": "bashExecution", "command": "ls", "output": "a\nb\n", "exitCode": 0}, "$ ls\na\nb", "bash", False),

@@ -54,7 +54,11 @@ Part = TextPart | ThinkingPart | ToolCallPart | ImagePart
 
 @frozen(kw_only=True)
 class Message:
-    """One message. ``role`` is the host's own word: user, assistant, toolResult, bashExecution, system or another."""
+    """One message. ``role`` is the host's own word: user, assistant, toolResult, bashExecution, system or another.
+
+    ``context_tokens`` is how full the model's context was with this answer, as its provider counted; None where it did
+    not.
+    """
 
     role: str
     parts: tuple[Part, ...] = ()
@@ -64,6 +68,7 @@ class Message:
     is_error: bool = False
     model: str | None = None
     stop_reason: str | None = None
+    context_tokens: int | None = None
 
     @property
     def text(self) -> str:

@@ -1,10 +1,17 @@
 """How far it is to the next observation, reflection and compaction. All of it is sums that the index keeps.
 
+Where the host says how full the model's context is, the workers' clocks are calibrated: from an answer on whose context
+the provider counted, its growth takes the place of our estimate. The source takes the growth alone; then a system
+prompt would count as conversation before the first answer, and a retained tail that nobody observed would count as
+nothing after a compaction. So what lies before that answer stays estimated here.
+
 Source: 004_d1a6c9e182f889a8.txt, "Scaling compaction to the model's context window"; spec/observe.md sections 2.2 and
 4, fault F-23 (a threshold below the retained tail); decisions.md, "Observational memory".
 """
 
 from __future__ import annotations
+
+from bisect import bisect_right
 
 from attrs import frozen
 
@@ -17,20 +24,48 @@ _GROWN = 4
 
 @frozen(kw_only=True)
 class Clocks:
-    """Estimated source tokens since the newest observation and reflection, and in the part not yet compacted."""
+    """Estimated source tokens since the newest observation and reflection, and in the part not yet compacted.
+
+    ``observe_calibrated`` and ``reflect_calibrated`` are the same stretches by the provider's count, and equal to the
+    others where it is not known.
+    """
 
     observe: int
     reflect: int
     compact: int
+    observe_calibrated: int
+    reflect_calibrated: int
 
 
-def clocks(index: LedgerIndex) -> Clocks:
-    """The clocks at the tip of the branch. Ledger entries and compactions weigh nothing."""
+def clocks(index: LedgerIndex, context: int | None = None) -> Clocks:
+    """The clocks at the tip of the branch. Ledger entries and compactions weigh nothing.
+
+    Args:
+        index: the branch.
+        context: the tokens in the model's context now, as the host counts them; None where it does not know.
+    """
+    observe, reflect = index.tokens_from(index.observed_to + 1), index.tokens_from(index.reflected_to + 1)
     return Clocks(
-        observe=index.tokens_from(index.observed_to + 1),
-        reflect=index.tokens_from(index.reflected_to + 1),
+        observe=observe,
+        reflect=reflect,
         compact=index.tokens_from(index.kept_from),
+        observe_calibrated=_calibrated(index, index.observed_to, observe, context),
+        reflect_calibrated=_calibrated(index, index.reflected_to, reflect, context),
     )
+
+
+def _calibrated(index: LedgerIndex, covered_to: int, estimated: int, context: int | None) -> int:
+    """The clock since a marker, by the growth of the context since the answer nearest to it that was counted.
+
+    That answer belongs to the present context: it is younger than the last compaction. A context that is smaller than
+    it was then is another one, and the estimate stands.
+    """
+    first = bisect_right(index.measured, index.compacted_at)
+    at = max(first, bisect_right(index.measured, covered_to) - 1)
+    if not context or at >= len(index.measured) or context < index.measures[at]:
+        return estimated
+    grown = context - index.measures[at]
+    return max(0, estimated - index.tokens_from(index.measured[at] + 1) + grown)
 
 
 def compact_threshold(config: ObserveConfig, window: int | None) -> int:
@@ -44,15 +79,16 @@ def compact_threshold(config: ObserveConfig, window: int | None) -> int:
     return max(1, int(window * config.compact_after_tokens_ratio))
 
 
-def observe_due(index: LedgerIndex, config: ObserveConfig) -> bool:
-    """Whether the observer has enough to look at."""
-    return index.gate_on and clocks(index).observe >= config.observe_after_tokens
+def observe_due(index: LedgerIndex, config: ObserveConfig, context: int | None = None) -> bool:
+    """Whether the observer has enough to look at; ``context`` as for :func:`clocks`."""
+    now = clocks(index, context)
+    return index.gate_on and now.observe > 0 and now.observe_calibrated >= config.observe_after_tokens
 
 
-def reflect_due(index: LedgerIndex, config: ObserveConfig) -> bool:
+def reflect_due(index: LedgerIndex, config: ObserveConfig, context: int | None = None) -> bool:
     """Whether something was observed since the last reflection, and enough happened since then."""
     new = index.observed_to > index.reflected_to
-    return index.gate_on and new and clocks(index).reflect >= config.reflect_after_tokens
+    return index.gate_on and new and clocks(index, context).reflect_calibrated >= config.reflect_after_tokens
 
 
 def compact_due(index: LedgerIndex, config: ObserveConfig, window: int | None = None) -> bool:

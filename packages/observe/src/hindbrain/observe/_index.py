@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from hindbrain.contracts import Branch, Entry
+from hindbrain.contracts import Branch, Entry, Message
 from hindbrain.observe import _events as events
 from hindbrain.observe._codec import read_event, read_folded
 from hindbrain.observe._errors import UnknownEntryError
@@ -33,6 +33,7 @@ class LedgerIndex:
         visible: what that compaction put before the model; None where it was made in another way.
         cuts: where each compaction began to keep.
         gaps: what each compaction cut away unobserved.
+        measured: where the answers stand whose provider counted the context; ``measures`` is what it counted.
     """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
@@ -51,6 +52,8 @@ class LedgerIndex:
         self.cuts: list[int] = []
         self.gaps: list[events.Unobserved] = []
         self.full_fold_at = -1
+        self.measured: list[int] = []
+        self.measures: list[int] = []
         self._at: dict[str, int] = {}
         self._records: dict[str, list[Observation | Reflection]] = {}
         self._sums: list[int] = [0]
@@ -128,10 +131,18 @@ class LedgerIndex:
         self.entries.append(entry)
         self._at[entry.id] = place
         self._sums.append(self._sums[-1] + (entry_tokens(entry) if entry.kind in SOURCES else 0))
+        if entry.message is not None and entry.message.context_tokens is not None:
+            self._measure(entry.message, entry.message.context_tokens, place)
         if entry.kind == "custom":
             self._event(read_event(entry, self.moment), place)
         elif entry.kind == "compaction":
             self._compaction(entry, place)
+
+    def _measure(self, message: Message, context: int, place: int) -> None:
+        """An answer that failed or was broken off may have been counted by halves."""
+        if message.role == "assistant" and message.stop_reason not in {"error", "aborted"}:
+            self.measured.append(place)
+            self.measures.append(context)
 
     def _compaction(self, entry: Entry, place: int) -> None:
         self.compacted_at = place

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
-from hindbrain.contracts import JsonValue
+from hindbrain.contracts import ContextUsage, JsonValue
 from hindbrain.generic._observe._ledger import HostLedger
 from hindbrain.generic._observe._notices import RunNotices
 from hindbrain.generic._observe._spend import Spend
@@ -31,7 +32,6 @@ BREATH = 0.02
 Note = Callable[[str, Mapping[str, JsonValue], str | None], None]
 """Told an event, its ids and counts, and the run it belongs to."""
 Sleep = Callable[[float], Awaitable[None]]
-Window = Callable[[], Awaitable[int | None]]
 
 
 class Consolidator:
@@ -41,7 +41,7 @@ class Consolidator:
         ledger: the session's ledger.
         source: where the workers' model comes from.
         config: the settings.
-        window: the session model's window, asked for each run.
+        usage: how full the session model's window is, asked for each run.
         tell: shows a line to the user.
         note: the debug log.
         clock: milliseconds since 1970 UTC.
@@ -60,7 +60,7 @@ class Consolidator:
         source: ModelSource,
         config: ObserveConfig,
         *,
-        window: Window,
+        usage: Callable[[], Awaitable[ContextUsage]],
         tell: Tell,
         note: Note,
         clock: Callable[[], int],
@@ -71,7 +71,7 @@ class Consolidator:
         self._ledger = ledger
         self._source = source
         self._config = config
-        self._window = window
+        self._usage = usage
         self._tell = tell
         self._note = note
         self._clock = clock
@@ -122,7 +122,11 @@ class Consolidator:
 
     async def _consolidate(self, *, forced: bool) -> ConsolidationRun | None:
         index = await self._ledger.index()
-        if not index.gate_on or not (forced or (self._due(index) and self._has_rested())):
+        if not index.gate_on:
+            return None
+        usage = await self._usage()
+        due = partial(self._due, usage.tokens)
+        if not (forced or ((due(index, Stage.OBSERVER) or due(index, Stage.REFLECTOR)) and self._has_rested())):
             return None
         run_id = f"consolidation-{self._clock():x}-{secrets.token_hex(3)}"
         self.errors = {}
@@ -135,8 +139,9 @@ class Consolidator:
                 clock=self._clock,
                 run_id=run_id,
                 forced=forced,
-                window=await self._window(),
+                window=usage.window,
                 zone=self._zone,
+                due=due,
                 on_stage=self._at,
                 log=lambda event, data: self._note(event, data, run_id),
                 sleep=self._sleep,
@@ -157,8 +162,8 @@ class Consolidator:
         self._rest -= 1
         return self._rest < 0
 
-    def _due(self, index: LedgerIndex) -> bool:
-        return observe_due(index, self._config) or reflect_due(index, self._config)
+    def _due(self, context: int | None, index: LedgerIndex, stage: Stage) -> bool:
+        return (observe_due if stage is Stage.OBSERVER else reflect_due)(index, self._config, context)
 
     def _at(self, stage: Stage | None) -> None:
         self.stage = stage

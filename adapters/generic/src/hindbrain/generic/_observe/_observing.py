@@ -73,7 +73,7 @@ class Observing:
             self._ledger,
             source,
             config,
-            window=self._window,
+            usage=self._usage,
             tell=self._tell,
             note=self._note,
             clock=clock,

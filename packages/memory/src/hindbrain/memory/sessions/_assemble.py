@@ -30,8 +30,8 @@ _ENTRY = ("id", "parent_id", "kind", "at", "message", "custom_type", "summary", 
 _e_id, _e_parent, _e_kind, _e_at, _e_message, _e_custom, _e_summary, _e_kept, _e_data, _e_line = _fills(Entry, *_ENTRY)
 _e_others = _others(Entry, *_ENTRY)
 
-_MESSAGE = ("role", "parts", "at", "tool_call_id", "tool_name", "is_error", "model", "stop_reason")
-_m_role, _m_parts, _m_at, _m_call, _m_tool, _m_error, _m_model, _m_stop = _fills(Message, *_MESSAGE)
+_MESSAGE = ("role", "parts", "at", "tool_call_id", "tool_name", "is_error", "model", "stop_reason", "context_tokens")
+_m_role, _m_parts, _m_at, _m_call, _m_tool, _m_error, _m_model, _m_stop, _m_tokens = _fills(Message, *_MESSAGE)
 _m_others = _others(Message, *_MESSAGE)
 
 _new = object.__new__
@@ -75,6 +75,7 @@ def message(  # noqa: PLR0917  (as above)
     is_error: bool,
     model: str | None,
     stop_reason: str | None,
+    context_tokens: int | None,
 ) -> Message:
     """A :class:`Message` of exactly these values."""
     made = _new(Message)
@@ -86,6 +87,7 @@ def message(  # noqa: PLR0917  (as above)
     _m_error(made, is_error)
     _m_model(made, model)
     _m_stop(made, stop_reason)
+    _m_tokens(made, context_tokens)
     for fill, default in _m_others:
         fill(made, default)
     return made

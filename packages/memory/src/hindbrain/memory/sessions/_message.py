@@ -24,10 +24,12 @@ from collections.abc import Iterator
 
 from hindbrain.contracts import ImagePart, Message, Part, TextPart, ThinkingPart, ToolCallPart
 from hindbrain.memory.sessions import _assemble
-from hindbrain.memory.sessions._record import Content, FileRecord, MessageRecord, PartRecord
+from hindbrain.memory.sessions._record import Content, FileRecord, MessageRecord, PartRecord, UsageRecord
 from hindbrain.memory.sessions._time import milliseconds
 
 _SHELLS = {"bashExecution": ("$ ", "bash"), "pythonExecution": (">>> ", "python")}
+_UNLIKELY = 1 << 40
+"""More tokens than any context holds: what a damaged file says."""
 _BLOB = re.compile(r"blob:sha256:([0-9a-f]{64})")
 """How omp refers to an image it keeps in a file of its own."""
 
@@ -53,7 +55,18 @@ def message_of(record: MessageRecord, at: int | None) -> Message | None:
         record.is_error,
         record.model,
         record.stop_reason,
+        None if record.usage is None else _context_tokens(record.usage),
     )
+
+
+def _context_tokens(usage: UsageRecord) -> int | None:
+    """What the provider counted: its sum, or that of the four parts where it gave all of them and no sum."""
+    total = usage.total_tokens
+    if total is None or total <= 0:
+        if usage.input is None or usage.output is None or usage.cache_read is None or usage.cache_write is None:
+            return None
+        total = usage.input + usage.output + usage.cache_read + usage.cache_write
+    return int(total) if 0 < total < _UNLIKELY else None
 
 
 def custom_message(content: Content | None, at: int | None) -> Message:

@@ -46,6 +46,16 @@ class FileRecord(Struct, gc=False):
     image: PartRecord | None = None
 
 
+class UsageRecord(Struct, rename="camel", gc=False):
+    """What an answer cost, in tokens."""
+
+    total_tokens: int | float | None = None
+    input: int | float | None = None
+    output: int | float | None = None
+    cache_read: int | float | None = None
+    cache_write: int | float | None = None
+
+
 class MessageRecord(Struct, rename="camel", gc=False):
     """The ``message`` of an entry, of whatever role."""
 
@@ -57,6 +67,7 @@ class MessageRecord(Struct, rename="camel", gc=False):
     is_error: bool = False
     model: str | None = None
     stop_reason: str | None = None
+    usage: UsageRecord | None = None
     command: str | None = None
     code: str | None = None
     output: str | None = None
@@ -193,5 +204,5 @@ def _field(name: str, kind: Any, value: Any) -> tuple[Any, bool]:
         return UNSET, False
 
 
-_INNER: dict[str, type[Struct]] = {"message": MessageRecord, "image": PartRecord}
+_INNER: dict[str, type[Struct]] = {"message": MessageRecord, "image": PartRecord, "usage": UsageRecord}
 _INNER_LISTS: dict[str, type[Struct]] = {"content": PartRecord, "files": FileRecord}
