@@ -482,3 +482,23 @@ def test_a_record_that_says_nothing_or_rests_on_nothing_is_refused() -> None:
             make_observation(content, at=0, sources=sources, relevance=Relevance.LOW, kind=Kind.FACT)
         with pytest.raises(EmptyRecordError):
             make_reflection(content, supports=sources)
+
+
+def test_a_branch_with_a_gap_is_followed_when_it_is_whole() -> None:
+    entries = {f"e{n}": Entry(id=f"e{n}", parent_id=f"e{n - 1}" if n else None, kind="message") for n in range(8)}
+    index = LedgerIndex()
+    index.follow(Branch({key: entries[key] for key in ("e0", "e1", "e2")}, "e2"))
+    gap = {key: entry for key, entry in entries.items() if key != "e4"}
+    assert index.follow(Branch(gap, "e6")) is False
+    assert [entry.id for entry in index.entries] == ["e0", "e1", "e2"]
+    assert index.follow(Branch(entries, "e7")) is False
+    assert [entry.id for entry in index.entries] == list(entries)
+
+
+def test_a_branch_whose_beginning_comes_later_is_read_whole_then() -> None:
+    entries = {f"e{n}": Entry(id=f"e{n}", parent_id=f"e{n - 1}" if n else None, kind="message") for n in range(5)}
+    index = LedgerIndex()
+    index.follow(Branch({key: entries[key] for key in ("e3", "e4")}, "e4"))
+    assert [entry.id for entry in index.entries] == ["e3", "e4"]
+    index.follow(Branch(entries, "e4"))
+    assert [entry.id for entry in index.entries] == list(entries)

@@ -67,19 +67,24 @@ class LedgerIndex:
         """Stand where a session stands: at ``leaf_id``, or the branch's own leaf.
 
         Where the session only grew, the new entries alone are read. Where it moved, the memory of the branch that was
-        left is forgotten and that of the new one is read.
+        left is forgotten and that of the new one is read. A branch with a gap is not followed: what is missing would count
+        as observed later.
 
         Returns:
             Whether the branch is another one now.
         """
         new: list[Entry] = []
         seen: set[str] = set()
+        if self.entries and self.entries[0].parent_id in branch.entries:
+            self._begin()  # what came before the first entry was missing then
         tip = self.entries[-1].id if self.entries else None
         at = leaf_id if leaf_id is not None else branch.leaf_id
         while at is not None and at != tip and at not in seen and (entry := branch.entries.get(at)) is not None:
             seen.add(at)
             new.append(entry)
             at = entry.parent_id
+        if tip is not None and at is not None and at not in branch.entries:
+            return False  # an entry between is not there yet: the branch is followed when it is whole
         moved = tip is not None and at != tip
         if moved:
             self._begin()
