@@ -67,8 +67,8 @@ class LedgerIndex:
         """Stand where a session stands: at ``leaf_id``, or the branch's own leaf.
 
         Where the session only grew, the new entries alone are read. Where it moved, the memory of the branch that was
-        left is forgotten and that of the new one is read. A branch with a gap is not followed: what is missing would count
-        as observed later.
+        left is forgotten and that of the new one is read. A branch with a gap is not followed: what is missing would
+        count as observed later.
 
         Returns:
             Whether the branch is another one now.
