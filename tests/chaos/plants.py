@@ -31,6 +31,11 @@ def ack_before_send() -> AbstractContextManager[Any]:
     return patch.object(Round, "_send", wrong)
 
 
+def accepted_is_done() -> AbstractContextManager[Any]:
+    """A job leaves the queue when the server takes it, whatever then comes of it."""
+    return patch.object(DurableQueue, "taken", lambda self, job_id, _operations: self.ack([job_id]))
+
+
 def log_does_not_move_cursors() -> AbstractContextManager[Any]:
     """The durable job is not the cursor's move."""
     return patch.object(DurableQueue, "covers", lambda _self, _lineage=None: ())
@@ -115,6 +120,7 @@ def jobs_go_by_their_time() -> AbstractContextManager[Any]:
 PLANTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "": nullcontext,
     "ack before send": ack_before_send,
+    "accepted is done": accepted_is_done,
     "the log does not move cursors": log_does_not_move_cursors,
 }
 

@@ -25,12 +25,14 @@ REFUSED = "refused"
 class RecordingServer:
     """As the real one: an operation id that it knows is the same operation, and takes effect once.
 
-    ``trouble`` is the share of requests whose answer is lost, or that are told to come again; ``pause`` the longest
-    time in seconds before an operation takes effect, which is when a killed client is surest to be in the middle.
+    ``trouble`` is the share of requests whose answer is lost, or that are told to come again, and of operations that
+    are taken and come to nothing; ``pause`` the longest time in seconds before an operation takes effect, which is when
+    a killed client is surest to be in the middle.
 
     Attributes:
         documents: by name, the contents that took effect, in order.
         operations: by id, document and content.
+        failed: the same of those that were taken and came to nothing.
         altered: operations that came again with other content, which nobody could resolve.
     """
 
@@ -40,6 +42,7 @@ class RecordingServer:
     url: str = ""
     documents: dict[str, list[str]] = field(factory=dict)
     operations: dict[str, tuple[str, str]] = field(factory=dict)
+    failed: dict[str, tuple[str, str]] = field(factory=dict)
     counts: Counter[str] = field(factory=Counter)
     altered: list[str] = field(factory=list)
     _held: threading.Event = field(factory=threading.Event)
@@ -104,8 +107,7 @@ class RecordingServer:
             return 404, {"detail": "Not Found"}
         self.counts["requests"] += 1
         if method == "GET":
-            status = "completed" if found[3] in self.operations else "not_found"
-            return 200, {"operation_id": found[3], "status": status}
+            return 200, {"operation_id": found[3], "status": self._status(found[3])}
         return await self._retain(found[1], json.loads(body))
 
     async def _retain(self, bank: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
@@ -127,12 +129,18 @@ class RecordingServer:
         answer = {"success": True, "bank_id": bank, "items_count": 1, "async": True, "operation_id": operation}
         return 200, {**answer, "operation_ids": None, "usage": {"total_tokens": 3}}
 
+    def _status(self, operation: str) -> str:
+        if operation in self.failed:
+            return "failed"
+        return "completed" if operation in self.operations else "not_found"
+
     def _take(self, document: str, content: str, operation: str) -> None:
-        known = self.operations.get(operation)
-        if known is None:
+        known = self.operations.get(operation) or self.failed.get(operation)
+        if known is None and self.rng.random() < self.trouble / 2:
+            self.failed[operation] = (document, content)
+        elif known is None:
             self.operations[operation] = (document, content)
             self.documents.setdefault(document, []).append(content)
-            return
-        self.counts["repeated"] += 1
-        if known != (document, content):
-            self.altered.append(operation)
+        else:
+            self.counts["repeated"] += 1
+            self.altered += [operation] if known != (document, content) else []

@@ -34,7 +34,7 @@ def test_an_acknowledgement_is_read() -> None:
     body = {"success": True, "async": True, "operation_id": "op-1", "operation_ids": ["op-1"], "items_count": 1}
 
     assert read_retained(encoded({**body, "usage": {"total_tokens": 9}, "newer": 1})) == Retained(
-        operation_id="op-1", operation_ids=("op-1",), items=1, tokens=9
+        operation_id="op-1", operation_ids=("op-1",), items=1, tokens=9, status=OperationStatus.PENDING
     )
 
 

@@ -75,7 +75,7 @@ async def test_each_verb_sends_its_one_request_and_reads_the_answer(
         ("POST", f"{base}/memories/recall"),
         ("DELETE", f"{base}/documents/doc-1"),
     ]
-    assert results[0] == Retained(operation_id=OPERATION, items=1)
+    assert results[0] == Retained(operation_id=OPERATION, items=1, status=OperationStatus.PENDING)
     assert results[1] == Operation(operation_id=OPERATION, status=OperationStatus.COMPLETED, facts=1)
     assert [f.text for f in results[2].facts] == ["Use uv."]
     assert results[3] == Deleted(found=True, facts=1)

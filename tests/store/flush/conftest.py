@@ -44,6 +44,8 @@ class Server:
         statuses: the same for status calls.
         took: what was taken, in order: operation id and content.
         asked: every retain that arrived, as its operation id.
+        works: where an operation stands when it is taken.
+        looked_at: every status call that arrived, as its operation id.
     """
 
     def __init__(self) -> None:
@@ -51,13 +53,15 @@ class Server:
         self.statuses: deque[BackendError | OperationStatus] = deque()
         self.took: list[tuple[str, RetainItem]] = []
         self.asked: list[str] = []
+        self.works = OperationStatus.COMPLETED
+        self.looked_at: list[str] = []
         self.was_cancelled = False
         self.before: Callable[[], object] = lambda: None
 
     async def retain(self, bank: str, item: RetainItem, *, operation_id: str) -> Retained:  # noqa: ARG002 - the port's
         self.before()
         self.asked.append(operation_id)
-        answer = self.answers.popleft() if self.answers else Retained(operation_id=operation_id)
+        answer = self.answers.popleft() if self.answers else Retained(operation_id=operation_id, status=self.works)
         if answer is None:
             try:
                 await asyncio.Event().wait()
@@ -71,6 +75,7 @@ class Server:
         return answer
 
     async def status(self, bank: str, operation_id: str) -> Operation:  # noqa: ARG002 - the port's
+        self.looked_at.append(operation_id)
         answer = self.statuses.popleft() if self.statuses else OperationStatus.NOT_FOUND
         if isinstance(answer, BackendError):
             raise answer

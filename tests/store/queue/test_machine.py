@@ -28,6 +28,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.units: list[list[RetainJob]] = []
         self.names: list[str] = []
         self.retries: dict[str, int] = {}
+        self.taken: list[str] = []
         self.dead: dict[str, str] = {}
         self.made = 0
 
@@ -58,6 +59,7 @@ class QueueMachine(RuleBasedStateMachine):
         at = self.names.index(name)
         del self.names[at], self.units[at]
         self.retries.pop(name, None)
+        self.taken = [each for each in self.taken if each != name]
 
     @precondition(lambda self: self.names)
     @rule(who=st.integers(0, 1), data=st.data(), renew=st.booleans())
@@ -65,6 +67,14 @@ class QueueMachine(RuleBasedStateMachine):
         name = data.draw(st.sampled_from(self.names))
         self.queues[who].attempt(name, "http", renew=renew)
         self.retries[name] = self.retries.get(name, 0) + 1
+        self.taken = [each for each in self.taken if each != name]
+
+    @precondition(lambda self: len(self.taken) < len(self.names))
+    @rule(who=st.integers(0, 1), data=st.data())
+    def take(self, who: int, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from([each for each in self.names if each not in self.taken]))
+        self.queues[who].taken(name, [f"operation of {name}"])
+        self.taken.append(name)
 
     @precondition(lambda self: self.names)
     @rule(who=st.integers(0, 1), data=st.data())
@@ -118,13 +128,19 @@ class QueueMachine(RuleBasedStateMachine):
     def both_see_what_the_model_says(self) -> None:
         for queue in getattr(self, "queues", ()):
             waiting = queue.waiting()
-            assert [job.id for job in waiting] == self.names
-            assert [job.retries for job in waiting] == [self.retries.get(name, 0) for name in self.names]
+            names = [name for name in self.names if name not in self.taken]
+            assert [job.id for job in waiting] == names
+            assert [job.retries for job in waiting] == [self.retries.get(name, 0) for name in names]
+            unconfirmed = [(each.job.id, each.operations) for each in queue.unconfirmed()]
+            assert unconfirmed == [(name, (f"operation of {name}",)) for name in self.taken]
             for name, jobs in zip(self.names, self.units, strict=True):
                 assert queue.load(name).item.content == "\n".join(job.item.content for job in jobs)
             assert {letter.id for letter in queue.dead()} == set(self.dead)
             assert queue.verify().is_sound
-            assert queue.counts().waiting == sum(len(jobs) for jobs in self.units)
+            counts, units = queue.counts(), dict(zip(self.names, self.units, strict=True))
+            assert counts.waiting == sum(len(units[name]) for name in names)
+            assert counts.bytes == sum(job.size for job in waiting)
+            assert counts.unconfirmed == len(self.taken)
 
 
 QueueMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)

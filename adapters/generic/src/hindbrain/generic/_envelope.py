@@ -31,7 +31,9 @@ class Exit(IntEnum):
     """Some of the work was done; the report says which."""
 
 
-_UNREACHABLE = frozenset({"network", "timeout", "store-busy", "store-unavailable", "model-unreachable"})
+_UNREACHABLE = frozenset(
+    {"network", "timeout", "store-busy", "store-unavailable", "model-unreachable", "operation-running"}
+)
 _CONFIG = frozenset(
     {
         "config",

@@ -44,6 +44,7 @@ def read_retained(body: bytes) -> Retained:
         operation_ids=ids,
         items=js.count(answer.get("items_count")),
         tokens=js.count(js.mapping(answer.get("usage")).get("total_tokens")),
+        status=OperationStatus.PENDING,
     )
 
 

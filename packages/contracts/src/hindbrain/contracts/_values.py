@@ -145,13 +145,15 @@ class Retained:
     """The acknowledgement of a retain: accepted, not yet searchable.
 
     ``operation_id`` is the backend's own id, which may differ from the one sent. ``items`` and ``tokens`` are None
-    where the backend does not tell.
+    where the backend does not tell. ``status`` is where the operation stands: one that is not completed may still fail,
+    and only :meth:`Backend.status` tells.
     """
 
     operation_id: str
     operation_ids: tuple[str, ...] = ()
     items: int | None = None
     tokens: int | None = None
+    status: OperationStatus = OperationStatus.COMPLETED
 
 
 @frozen(kw_only=True)

@@ -61,6 +61,8 @@ def _flushed(report: FlushReport) -> Envelope:
     data: dict[str, Any] = {
         "sent": report.sent,
         "remaining": report.remaining,
+        "unconfirmed": report.unconfirmed,
+        "returned": report.returned,
         "dead_lettered": report.dead_lettered,
         "malformed": report.malformed,
         "operation_ids": list(report.operation_ids),
@@ -73,6 +75,10 @@ def _flushed(report: FlushReport) -> Envelope:
     text = f"{report.sent} sent, {report.remaining} waiting, {report.dead_lettered} given up"
     if report.sent and (outcome.items is not None or outcome.tokens is not None):
         text += f" (items {outcome.items}, operations {outcome.operations}, tokens {outcome.tokens})"
+    if report.unconfirmed:
+        text += f"\n{report.unconfirmed} taken by the backend and not done there yet; they are kept until they are"
+    if report.returned:
+        text += f"\n{report.returned} came to nothing in the backend and are sent again"
     warnings = ["Another process is sending this queue; nothing was done."] if report.busy else []
     if report.stopped_by not in {None, "max-jobs"}:
         warnings.append(f"It ended early: {report.stopped_by}. What waits is kept.")

@@ -62,7 +62,8 @@ def _queue(view: StateView) -> Iterator[Finding]:
     counts, seals = view.queue.counts(), view.queue.verify()
     counts = attrs.evolve(counts, oldest=_moment(counts.oldest))
     since = f", the oldest since {counts.oldest}" if counts.oldest else ""
-    text = f"{counts.waiting} wait ({counts.bytes} bytes{since}), {counts.dead} given up, {counts.malformed} unreadable"
+    text = f"{counts.waiting} wait ({counts.bytes} bytes{since}), {counts.unconfirmed} taken and not done yet"
+    text += f", {counts.dead} given up, {counts.malformed} unreadable"
     yield ok("queue", f"{text}, {counts.unsealed} not sealed", **attrs.asdict(counts), damaged=seals.damaged)
     if _waits_long(counts):
         advice = "Run `hindbrain doctor --online`, then `hindbrain queue flush`."

@@ -48,6 +48,8 @@ class Report:
         if self.queue is None:
             return ["queue     in this process only"]
         lines = [f"queue     {self.queue.waiting} waiting, {self.queue.dead} given up"]
+        if self.queue.unconfirmed:
+            lines.append(f"taken     {self.queue.unconfirmed} that the server has not done yet")
         if self.queue.oldest:
             lines.append(f"oldest    {self.queue.oldest}")
         aside = self.queue.malformed + self.queue.unsealed

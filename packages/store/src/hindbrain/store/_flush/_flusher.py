@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 
 from hindbrain.contracts import Backend
 from hindbrain.store._flush._backoff import Backoff
+from hindbrain.store._flush._means import Bounds, Gate, Means
 from hindbrain.store._flush._policy import FlushPolicy
 from hindbrain.store._flush._report import FlushReport, ReceiptSink, Tally
-from hindbrain.store._flush._round import SERVER, Bounds, Gate, Means, Round
+from hindbrain.store._flush._round import SERVER, Round
 from hindbrain.store._lock import Lock, LockBusyError
 from hindbrain.store._queue import DurableQueue, QueueCounts
 from hindbrain.store._worker import Worker
@@ -25,8 +26,9 @@ class Flusher:
     """Delivers at least once, under an operation id that stays the same over every try: in effect once.
 
     An unreachable backend spends no attempt and ends the flush; until it has been given time, further flushes end at
-    once. A definite refusal spends one; after the last the job goes to the dead letters. The lock of the queue is never
-    held over the network.
+    once. A definite refusal spends one; after the last the job goes to the dead letters. What the backend took stays in
+    the queue until it is done there: what fails there spends an attempt and is sent again under a fresh id. The lock of
+    the queue is never held over the network.
 
     Source: decisions.md, "Durability"; seed "Flush"; spec/memory.md section 7.4.
     """
@@ -92,7 +94,7 @@ class Flusher:
             max_jobs: how many jobs are sent at most; a merge counts as one.
             max_elapsed: seconds after which it ends; a request that still runs is cancelled, and its job waits on.
             stop_on_first_failure: end with the first job that is refused.
-            force: do not wait for a backend that failed a moment ago.
+            force: do not wait for a backend that failed a moment ago, and ask after all that it has taken.
 
         Raises:
             StoreError: the queue could not be read; what waits, waits.
@@ -101,9 +103,11 @@ class Flusher:
             self._backoff.worked(SERVER)
         if left := self._backoff.left(SERVER):
             counts = await self._counts()
-            return FlushReport(remaining=counts.waiting, stopped_by="backoff", retry_in=left)
+            return FlushReport(
+                remaining=counts.waiting, unconfirmed=counts.unconfirmed, stopped_by="backoff", retry_in=left
+            )
         deadline = None if max_elapsed is None else self._clock() + max_elapsed
-        bounds = Bounds(max_jobs=max_jobs, deadline=deadline, stop_on_first_failure=stop_on_first_failure)
+        bounds = Bounds(max_jobs=max_jobs, deadline=deadline, stop_on_first_failure=stop_on_first_failure, force=force)
         before = await self._counts()
         try:
             with self._lease.held(0) as hold:
@@ -111,7 +115,7 @@ class Flusher:
         except LockBusyError as error:
             if error.path != self._lease.folder:
                 raise
-            return FlushReport(remaining=before.waiting, busy=True)
+            return FlushReport(remaining=before.waiting, unconfirmed=before.unconfirmed, busy=True)
         return self._report(tally, before, await self._counts())
 
     def answered(self) -> None:
@@ -126,6 +130,8 @@ class Flusher:
         return FlushReport(
             sent=len(tally.deliveries),
             remaining=after.waiting,
+            unconfirmed=after.unconfirmed,
+            returned=tally.returned,
             dead_lettered=tally.dead_lettered,
             malformed=max(0, aside),
             job_ids=tuple(tally.job_ids),

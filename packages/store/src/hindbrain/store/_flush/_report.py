@@ -47,6 +47,8 @@ class FlushReport:
     Attributes:
         sent: jobs delivered; a merge counts as one.
         remaining: jobs that wait now.
+        unconfirmed: jobs that the backend took and of which it is not known yet whether they came to anything.
+        returned: jobs that the backend had taken, that came to nothing, and that waited again.
         dead_lettered: jobs given up in this flush.
         malformed: lines set aside in this flush.
         job_ids: the ids of the jobs delivered, in order.
@@ -60,6 +62,8 @@ class FlushReport:
 
     sent: int = 0
     remaining: int = 0
+    unconfirmed: int = 0
+    returned: int = 0
     dead_lettered: int = 0
     malformed: int = 0
     job_ids: tuple[str, ...] = ()
@@ -78,6 +82,7 @@ class Tally:
     sends: int = 0
     deliveries: list[Retained] = field(factory=list)
     job_ids: list[str] = field(factory=list)
+    returned: int = 0
     dead_lettered: int = 0
     stopped_by: str | None = None
     failure: str | None = None

@@ -7,59 +7,24 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
-from attrs import define, field, frozen
+from attrs import define, field
 
-from hindbrain.contracts import Backend, BackendError, OperationStatus, Retained, RetainJob
+from hindbrain.contracts import BackendError, OperationStatus, Retained, RetainJob
 from hindbrain.store._errors import StoreError
-from hindbrain.store._flush._backoff import Backoff
+from hindbrain.store._flush._confirm import confirm
 from hindbrain.store._flush._groups import Group, candidates, groups
-from hindbrain.store._flush._policy import FlushPolicy
-from hindbrain.store._flush._report import Delivery, ReceiptSink, Tally
+from hindbrain.store._flush._means import Bounds, Means, Stopped
+from hindbrain.store._flush._report import Delivery, Tally
 from hindbrain.store._flush._verdict import Verdict, verdict
 from hindbrain.store._lock import Hold, LockLostError
-from hindbrain.store._queue import DurableQueue, JobDamagedError, QueuedJob, UnknownJobError, candidate
-from hindbrain.store._worker import Worker
+from hindbrain.store._queue import JobDamagedError, QueuedJob, UnknownJobError, candidate
 
 T = TypeVar("T")
-Gate = Callable[[RetainJob], Awaitable[bool]]
-"""Whether a merge may be made. Source: spec/memory.md section 6.7 (the merged candidate is checked)."""
-
 _PAGE = 64
+_ENOUGH = "max-jobs"
 SERVER = "server"
 """The backoff key of the backend as a whole; a document's own is its bank and id."""
 _TAKEN = {OperationStatus.PENDING, OperationStatus.PROCESSING, OperationStatus.COMPLETED}
-
-
-class Stopped(Exception):  # noqa: N818 - a signal within the round, never seen by a caller
-    """The round ends here."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
-
-
-@frozen(kw_only=True)
-class Means:
-    """What a round works with."""
-
-    queue: DurableQueue
-    backend: Backend
-    worker: Worker
-    policy: FlushPolicy
-    backoff: Backoff
-    receipts: ReceiptSink | None
-    gate: Gate | None
-    clock: Callable[[], float]
-    now: Callable[[], str]
-
-
-@frozen(kw_only=True)
-class Bounds:
-    """Where a round ends: jobs, a moment of the clock, the first failure."""
-
-    max_jobs: int | None = None
-    deadline: float | None = None
-    stop_on_first_failure: bool = False
 
 
 @define
@@ -72,13 +37,13 @@ class Round:
     tally: Tally = field(factory=Tally)
     _passed: set[str] = field(factory=set)
     _blocked: set[tuple[str, str]] = field(factory=set)
+    _asked: set[str] = field(factory=set)
 
     async def run(self) -> Tally:
-        """Go on until nothing is left that can be sent, or a bound is reached."""
+        """Go on until nothing is left that can be sent, or a bound is reached; then ask what became of what was."""
         try:
-            while jobs := await self._next():
-                for group in await self._planned(jobs):
-                    await self._deliver(group)
+            while await self._all_sent() and await self._confirmed():
+                pass  # what came to nothing waits again
         except Stopped as stop:
             self.tally.stopped_by = stop.why
         except LockLostError:
@@ -86,6 +51,26 @@ class Round:
         except StoreError as error:
             self.tally.stopped_by = self.tally.failure = error.code
         return self.tally
+
+    async def _all_sent(self) -> bool:
+        """Send; True at the end of what waits, False after as many jobs as there may be."""
+        try:
+            while jobs := await self._next():
+                for group in await self._planned(jobs):
+                    await self._deliver(group)
+        except Stopped as stop:
+            if stop.why != _ENOUGH:
+                raise
+            self.tally.stopped_by = stop.why
+            await self._confirmed()
+            return False
+        return True
+
+    async def _confirmed(self) -> bool:
+        """Whether something waits again of what the backend had taken."""
+        before = self.tally.returned
+        await confirm(self.means, self.bounds, self.tally, self._status, self._asked)
+        return self.tally.returned > before
 
     async def _next(self) -> tuple[QueuedJob, ...]:
         """Jobs that may be sent now; those that may not are passed over in this round."""
@@ -162,16 +147,17 @@ class Round:
         except BackendError as error:
             judged = verdict(error)
             if judged is Verdict.ASK:
-                found = await self._status(job)
-                return Retained(operation_id=job.operation_id) if found in _TAKEN else None
+                found = await self._status(job.bank, job.operation_id)
+                return Retained(operation_id=job.operation_id, status=found) if found in _TAKEN else None
             if judged is Verdict.PROBE:
-                await self._status(job)
+                await self._status(job.bank, job.operation_id)
             raise
 
-    async def _status(self, job: RetainJob) -> OperationStatus:
-        """Where the job's operation stands. A backend that cannot even tell that cannot be used at all."""
+    async def _status(self, bank: str, operation_id: str) -> OperationStatus:
+        """Where an operation stands. A backend that cannot even tell that cannot be used at all."""
+        self.hold.renew()
         try:
-            return (await self._bounded(self.means.backend.status(job.bank, job.operation_id))).status
+            return (await self._bounded(self.means.backend.status(bank, operation_id))).status
         except BackendError as error:
             raise self._unusable(error) from error
 
@@ -205,7 +191,12 @@ class Round:
 
     async def _delivered(self, job: QueuedJob, whole: RetainJob, retained: Retained) -> None:
         self.hold.renew()
-        await self._run(lambda: self.means.queue.ack([job.id]))
+        if retained.status is OperationStatus.COMPLETED:
+            await self._run(lambda: self.means.queue.ack([job.id]))
+        else:
+            operations = retained.operation_ids or (retained.operation_id,)
+            await self._run(lambda: self.means.queue.taken(job.id, operations))
+            self.means.backoff.failed(job.id)
         self.tally.deliveries.append(retained)
         self.tally.job_ids.append(job.id)
         self.means.backoff.worked(SERVER)
@@ -218,9 +209,8 @@ class Round:
 
     def _check_bounds(self) -> None:
         if self.bounds.max_jobs is not None and self.tally.sends >= self.bounds.max_jobs:
-            raise Stopped("max-jobs")
-        if self.bounds.deadline is not None and self.means.clock() >= self.bounds.deadline:
-            raise Stopped("elapsed")
+            raise Stopped(_ENOUGH)
+        self.bounds.check_time(self.means.clock())
 
     async def _bounded(self, call: Awaitable[T]) -> T:
         """Await a call of the backend, and cancel it when the time is up: its outcome is then unknown."""

@@ -11,6 +11,7 @@ from hindbrain.store._queue._values import (
     QueuedJob,
     Reason,
     SetAside,
+    TakenJob,
     Verification,
 )
 
@@ -26,6 +27,7 @@ __all__ = [
     "QueuedJob",
     "Reason",
     "SetAside",
+    "TakenJob",
     "UnknownJobError",
     "Verification",
     "candidate",

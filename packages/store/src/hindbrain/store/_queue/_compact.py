@@ -17,7 +17,7 @@ def is_worth_it(state: State) -> bool:
 
 
 def remaining(state: State) -> Sequence[Record]:
-    """What there is to say about the jobs that wait."""
+    """What there is to say about the jobs that are not done."""
     merges = tuple(merge for merge in state.merges.values() if state.members(merge.id))
     singles = tuple(each for each in state.fixed if each in state.live)
     plan = [Plan(merges, singles)] if merges or singles else []
@@ -27,4 +27,5 @@ def remaining(state: State) -> Sequence[Record]:
         for each, times in state.retries.items()
         if each in waiting
     ]
-    return [*plan, *attempts]
+    taken = [record for unit, record in state.taken.items() if unit in waiting]
+    return [*plan, *attempts, *taken]

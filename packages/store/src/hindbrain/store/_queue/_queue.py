@@ -21,8 +21,17 @@ from hindbrain.store._queue._line import read_job, write_job
 from hindbrain.store._queue._log import Log
 from hindbrain.store._queue._merge import merge_of
 from hindbrain.store._queue._reader import Reader
-from hindbrain.store._queue._record import Ack, Attempt, Merge, Plan, write_record
-from hindbrain.store._queue._values import DeadLetter, Head, QueueCounts, QueuedJob, Reason, SetAside, Verification
+from hindbrain.store._queue._record import Ack, Attempt, Merge, Plan, Taken, write_record
+from hindbrain.store._queue._values import (
+    DeadLetter,
+    Head,
+    QueueCounts,
+    QueuedJob,
+    Reason,
+    SetAside,
+    TakenJob,
+    Verification,
+)
 from hindbrain.store._seal import SealKey
 
 BeforeDrop = Callable[[Sequence[Coverage]], None]
@@ -207,6 +216,19 @@ class DurableQueue:
             self._index.record(Ack(tuple(ids)))
         self._tidy()
 
+    def taken(self, job_id: str, operations: Sequence[str]) -> None:
+        """The backend took this one and works on it in these operations: it is kept, and waits no longer."""
+        with self._shared(), disk_errors(self.path):
+            self._index.record(Taken(job_id, tuple(operations), self._at()))
+
+    def unconfirmed(self) -> tuple[TakenJob, ...]:
+        """What the backend took, oldest first, of which it is not known yet whether it came to anything."""
+        with self._fresh():
+            found = [(self._reader.queued(unit), record) for unit, record in self._index.state.taken.items()]
+        return tuple(
+            TakenJob(job=job, operations=record.operations, at=record.at) for job, record in found if job is not None
+        )
+
     def attempt(self, job_id: str, code: str, *, renew: bool = False) -> None:
         """This one was definitely refused. ``renew`` gives it a fresh operation id: the old one is never run again."""
         with self._shared(), disk_errors(self.path):
@@ -235,11 +257,12 @@ class DurableQueue:
             reasons = [row.reason for row in self._aside.rows()] + [odd.reason for odd in self._index.odd]
             unsealed = reasons.count(Reason.UNSEALED)
             return QueueCounts(
-                waiting=len(self._index.state.live),
+                waiting=self._index.state.waiting,
+                unconfirmed=self._index.state.unconfirmed,
                 dead=self._dead.verify()[0],
                 malformed=len(reasons) - unsealed,
                 unsealed=unsealed,
-                bytes=self._index.state.live_bytes,
+                bytes=self._index.state.waiting_bytes,
                 oldest=self._reader.oldest(),
             )
 

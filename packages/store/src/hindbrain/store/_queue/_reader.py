@@ -72,10 +72,12 @@ class Reader:
 
     def oldest(self) -> str | None:
         """When the first job in the order was made, None where none waits."""
-        for job_id in self._index.state.live:
-            head = self._head(job_id)
-            if head is not None:
-                return head.created_at
+        state = self._index.state
+        for unit in state.units():
+            for job_id in state.members(unit):
+                head = self._head(job_id)
+                if head is not None:
+                    return head.created_at
         return None
 
     def covers(self, places: Iterable[Place], lineage: str | None) -> tuple[Coverage, ...]:

@@ -30,6 +30,15 @@ class Attempt:
 
 
 @frozen
+class Taken:
+    """The backend took the job and works on it in these operations; ``at`` is when, ISO 8601 in UTC."""
+
+    id: str
+    operations: tuple[str, ...]
+    at: str
+
+
+@frozen
 class Merge:
     """These jobs are one from now on, sent under this operation id."""
 
@@ -55,7 +64,7 @@ class Aside:
     digest: str
 
 
-Record = Ack | Attempt | Plan | Aside
+Record = Ack | Attempt | Taken | Plan | Aside
 
 
 def write_record(key: SealKey, record: Record) -> bytes:
@@ -80,6 +89,8 @@ def _fields_of(record: Record) -> dict[str, Any]:
                 "times": record.times,
                 "renewals": record.renewals,
             }
+        case Taken():
+            return {"taken": record.id, "operations": record.operations, "at": record.at}
         case Plan():
             merges = [{"id": each.id, "operation": each.operation_id, "of": each.members} for each in record.merges]
             return {"merges": merges, "singles": record.singles}
@@ -93,6 +104,8 @@ def _record_of(fields: Mapping[str, Any]) -> Record | None:
             return Ack(tuple(ids))
         case {"attempt": job_id, "code": code, "times": times, "renewals": renewals}:
             return Attempt(job_id, code, times, renewals)
+        case {"taken": job_id, "operations": operations, "at": at}:
+            return Taken(job_id, tuple(operations), at)
         case {"merges": merges, "singles": singles}:
             made = (Merge(each["id"], each["operation"], tuple(each["of"])) for each in merges)
             return Plan(tuple(made), tuple(singles))

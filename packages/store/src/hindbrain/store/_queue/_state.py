@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import define, field
 
-from hindbrain.store._queue._record import Ack, Aside, Attempt, Merge, Plan, Record
+from hindbrain.store._queue._record import Ack, Aside, Attempt, Merge, Plan, Record, Taken
 from hindbrain.store._queue._values import Place
 
 
@@ -15,7 +15,7 @@ class State:
     """Ids lead to the places of their lines, oldest first. A line that is there twice counts once.
 
     Attributes:
-        live: what waits, members of merges included.
+        live: what is not done, members of merges included.
         copies: further lines of a live job, for when the first is damaged.
         done: the places that compaction may drop.
         finished: ids of everything that was ever acked since the last compaction.
@@ -23,6 +23,7 @@ class State:
         fixed: single jobs that may have been sent.
         retries, renewals: by id of job or merge.
         codes: that of the last refusal.
+        taken: what the backend works on, by id of job or merge: it is live, and does not wait.
         asides: lines that were set aside, with their digest.
     """
 
@@ -36,6 +37,7 @@ class State:
     retries: dict[str, int] = field(factory=dict)
     renewals: dict[str, int] = field(factory=dict)
     codes: dict[str, str] = field(factory=dict)
+    taken: dict[str, Taken] = field(factory=dict)
     asides: dict[Place, str] = field(factory=dict)
     live_bytes: int = 0
     done_bytes: int = 0
@@ -70,6 +72,10 @@ class State:
                 self.retries[job_id] = self.retries.get(job_id, 0) + times
                 self.renewals[job_id] = self.renewals.get(job_id, 0) + renewals
                 self.codes[job_id] = code
+                self.taken.pop(job_id, None)
+            case Taken(job_id):
+                if self.members(job_id):
+                    self.taken[job_id] = record
             case Plan(merges, singles):
                 self.fixed.update(singles)
                 for merge in merges:
@@ -81,8 +87,8 @@ class State:
                     self._drop(job_id, place)
 
     def units(self) -> Iterator[str]:
-        """The ids of what is delivered as one, jobs and merges, in the order of the log."""
-        shown: set[str] = set()
+        """The ids of what waits and is delivered as one, jobs and merges, in the order of the log."""
+        shown = set(self.taken)
         for job_id in self.live:
             unit = self.part_of.get(job_id, job_id)
             if unit not in shown:
@@ -94,12 +100,31 @@ class State:
         merge = self.merges.get(unit_id)
         return tuple(each for each in (merge.members if merge else (unit_id,)) if each in self.live)
 
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait."""
+        return len(self.live) - sum(1 for _ in self._taken_jobs())
+
+    @property
+    def unconfirmed(self) -> int:
+        """How many jobs and merges the backend works on."""
+        return sum(1 for unit in self.taken if self.members(unit))
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Their size in the log."""
+        return self.live_bytes - sum(self.live[each].length for each in self._taken_jobs())
+
+    def _taken_jobs(self) -> Iterator[str]:
+        return (each for unit in self.taken for each in self.members(unit))
+
     def places(self) -> Iterable[Place]:
         """Every line of a job in the log, done or not."""
         return (*self.done, *self.live.values())
 
     def _finish(self, unit_id: str) -> None:
         merge = self.merges.get(unit_id)
+        self.taken.pop(unit_id, None)
         for each in merge.members if merge else (unit_id,):
             self.finished.add(each)
             place = self.live.pop(each, None)

@@ -69,10 +69,24 @@ class QueuedJob:
 
 
 @frozen(kw_only=True)
+class TakenJob:
+    """A job that the backend took and works on, in these operations, since ``at`` (ISO 8601 in UTC)."""
+
+    job: QueuedJob
+    operations: tuple[str, ...]
+    at: str
+
+
+@frozen(kw_only=True)
 class QueueCounts:
-    """How much lies where. ``bytes`` is the size of what waits; ``oldest`` when the first of it was made."""
+    """How much lies where.
+
+    ``bytes`` is the size of what waits; ``oldest`` when the first of it was made; ``unconfirmed`` how much the backend
+    took of which it is not known yet whether it came to anything.
+    """
 
     waiting: int = 0
+    unconfirmed: int = 0
     dead: int = 0
     malformed: int = 0
     unsealed: int = 0
