@@ -1,4 +1,4 @@
-"""The command line, through the installed script, on the embedded store and on a loopback server."""
+"""The command line on the embedded store and on a loopback server."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from hindbrain.generic._cli import main
 from hindbrain.generic._cli._common import Place
 from hindbrain.generic._command import main as begin
 
-HINDBRAIN = Path(sys.executable).with_name("hindbrain")
+from .conftest import Command
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path, hindbrain: Command) -> Run:
     """Run the command in an empty project with its own home and data."""
     work = tmp_path / "work"
     work.mkdir()
@@ -39,17 +40,7 @@ def run(tmp_path: Path) -> Run:
     }
 
     def run_(*args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [HINDBRAIN, *args],
-            cwd=work,
-            env={**kept, **home, **env},
-            input=stdin,
-            capture_output=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            timeout=50,
-            check=False,
-        )
+        return hindbrain(*args, cwd=work, env={**kept, **home, **env}, stdin=stdin)
 
     return run_
 

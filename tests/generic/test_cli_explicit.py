@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-HINDBRAIN = Path(sys.executable).with_name("hindbrain")
+from .conftest import Command
+
 MARKER = "MARKER-42"
 
 Run = Callable[..., tuple[int, dict[str, Any]]]
@@ -26,20 +25,13 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(tmp_path: Path, project: Path) -> Run:
+def run(tmp_path: Path, project: Path, hindbrain: Command) -> Run:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("HIND", "PI_"))}
 
     def run_(*args: str, stdin: str = "", **env: str) -> tuple[int, dict[str, Any]]:
-        done = subprocess.run(
-            [HINDBRAIN, *args, "--json", "--data-dir", str(tmp_path / "data"), "--config-dir", str(tmp_path)],
-            cwd=project,
-            env={**kept, "HOME": str(tmp_path / "home"), **env},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=50,
-            check=False,
-        )
+        places = ["--data-dir", str(tmp_path / "data"), "--config-dir", str(tmp_path)]
+        home = {**kept, "HOME": str(tmp_path / "home"), **env}
+        done = hindbrain(*args, "--json", *places, cwd=project, env=home, stdin=stdin)
         assert "Traceback" not in done.stderr
         return done.returncode, json.loads(done.stdout)
 

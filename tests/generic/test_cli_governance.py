@@ -5,35 +5,28 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-HINDBRAIN = Path(sys.executable).with_name("hindbrain")
+from .conftest import Command
+
 SESSION = Path(__file__).parents[2] / "examples" / "sessions" / "pi-1.6.0.jsonl"
 
 Run = Callable[..., tuple[int, dict[str, Any]]]
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path, hindbrain: Command) -> Run:
     (tmp_path / "work" / ".git").mkdir(parents=True)
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("HIND", "PI_"))}
 
     def run_(*args: str) -> tuple[int, dict[str, Any]]:
-        done = subprocess.run(
-            [HINDBRAIN, *args, "--json", "--data-dir", str(tmp_path / "data"), "--config-dir", str(tmp_path)],
-            cwd=tmp_path / "work",
-            env={**kept, "HOME": str(tmp_path / "home")},
-            capture_output=True,
-            text=True,
-            timeout=50,
-            check=False,
-        )
+        places = ["--data-dir", str(tmp_path / "data"), "--config-dir", str(tmp_path)]
+        env = {**kept, "HOME": str(tmp_path / "home")}
+        done = hindbrain(*args, "--json", *places, cwd=tmp_path / "work", env=env)
         assert "Traceback" not in done.stderr
         return done.returncode, json.loads(done.stdout)
 

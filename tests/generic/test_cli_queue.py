@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from hindbrain.contracts import BackendError, Outcome, Retained, RetainItem, Ret
 from hindbrain.contracts.in_memory import InMemoryBackend
 from hindbrain.store import FlushPolicy, HostState
 
-HINDBRAIN = Path(sys.executable).with_name("hindbrain")
+from .conftest import Command
+
 MARKER = "MARKER-42"
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -45,19 +45,12 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(place: Path) -> Run:
+def run(place: Path, hindbrain: Command) -> Run:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("HIND", "PI_"))}
 
     def run_(*args: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [HINDBRAIN, "queue", *args, "--data-dir", str(place / "data"), "--config-dir", str(place)],
-            cwd=place / "work",
-            env={**kept, "HOME": str(place / "home")},
-            capture_output=True,
-            text=True,
-            timeout=50,
-            check=False,
-        )
+        places = ["--data-dir", str(place / "data"), "--config-dir", str(place)]
+        return hindbrain("queue", *args, *places, cwd=place / "work", env={**kept, "HOME": str(place / "home")})
 
     return run_
 
@@ -90,7 +83,7 @@ def test_status_counts_and_never_shows_content(run: Run, fill: Callable[..., Non
     fill(waiting=2, dead=1)
     found = data(run("status", "--json"))
     assert (found["waiting"], found["dead"], found["malformed"]) == (2, 1, 0)
-    assert "waiting    2" in run("status").stdout
+    assert "waiting      2" in run("status").stdout
 
 
 def everything(root: Path) -> dict[str, tuple[int, bytes | None]]:

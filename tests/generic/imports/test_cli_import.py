@@ -34,7 +34,7 @@ def command(tmp_path: Path) -> list[str]:
 
 
 @pytest.fixture
-def run(place: Any, command: list[str], environment: dict[str, str]) -> Run:
+def run(place: Any, command: list[str], environment: dict[str, str], hindbrain: Run) -> Run:
     recording = place.record()
     recording.turns(1, 3)
     recording.add("toolResult", "a listing", toolName="bash", isError=False)
@@ -42,16 +42,7 @@ def run(place: Any, command: list[str], environment: dict[str, str]) -> Run:
     recording.write()
 
     def run_(*args: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [*command, str(place.sessions), *args],
-            cwd=place.project,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=50,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        done = hindbrain(*command[1:], str(place.sessions), *args, cwd=place.project, env=environment)
         assert "Traceback" not in done.stderr
         return done
 

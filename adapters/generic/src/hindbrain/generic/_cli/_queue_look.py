@@ -31,7 +31,7 @@ def status(options: Options, host: str, state_dir: str | None) -> None:
     def ask(queue: DurableQueue | None) -> Envelope:
         counts = QueueCounts() if queue is None else queue.counts()
         data = attrs.asdict(counts)
-        text = "\n".join(f"{name:10s} {value}" for name, value in data.items() if value is not None)
+        text = "\n".join(f"{name:12s} {value}" for name, value in data.items() if value is not None)
         unsealed = f"{counts.unsealed} lines do not bear your seal; see `hindbrain queue adopt`."
         return Envelope(command="queue status", data=data, text=text, warnings=[unsealed] if counts.unsealed else [])
 

@@ -49,10 +49,10 @@ def overview(options: Options, host: str, state_dir: str | None) -> None:
         queue = attrs.asdict(QueueCounts() if view is None else view.queue.counts())
         documents = 0 if view is None else len(view.receipts.all())
         outcome = None if view is None else view.receipts.totals()
-        lines = [f"{name:10s} {value}" for name, value in queue.items() if value is not None]
-        lines.append(f"{'documents':10s} {documents}")
+        lines = [f"{name:12s} {value}" for name, value in queue.items() if value is not None]
+        lines.append(f"{'documents':12s} {documents}")
         if outcome is not None:
-            lines += [f"{name:10s} {value}" for name, value in _numbers(outcome).items() if value is not None]
+            lines += [f"{name:12s} {value}" for name, value in _numbers(outcome).items() if value is not None]
         data = {"queue": queue, "documents": documents, "outcome": None if outcome is None else _numbers(outcome)}
         return Envelope(command="status", data=data, text="\n".join(lines))
 
