@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from attrs import define, field
+from attrs import define, evolve, field
 
-from hindbrain.contracts import BackendError, Outcome, Retained, RetainItem
+from hindbrain.contracts import BackendError, Operation, OperationStatus, Outcome, Retained, RetainItem
 from hindbrain.contracts.in_memory import InMemoryBackend
 from hindbrain.generic import Layer, Settings, merge
 from hindbrain.generic._import import ImportReport, Profile, Survey, TreeImport, Where, survey
@@ -80,11 +80,12 @@ def at(minute: int) -> str:
 
 
 class Server(InMemoryBackend):
-    """Notes every retain it was asked for, in order; can be down."""
+    """Notes every retain it was asked for, in order; can be down; may break off what it took (``ends``, by turns)."""
 
     def __init__(self) -> None:
         super().__init__()
         self.down = False
+        self.ends: list[OperationStatus] = []
         self.asked: list[tuple[str, str, RetainItem]] = []
 
     async def retain(self, bank: str, item: RetainItem, *, operation_id: str) -> Retained:
@@ -93,7 +94,12 @@ class Server(InMemoryBackend):
             error.outcome, error.retryable = Outcome.UNKNOWN, True
             raise error
         self.asked.append((operation_id, bank, item))
-        return await super().retain(bank, item, operation_id=operation_id)
+        retained = await super().retain(bank, item, operation_id=operation_id)
+        return evolve(retained, status=OperationStatus.PENDING) if self.ends else retained
+
+    async def status(self, bank: str, operation_id: str) -> Operation:
+        stands = await super().status(bank, operation_id)
+        return evolve(stands, status=self.ends.pop(0)) if self.ends else stands
 
     @property
     def documents(self) -> dict[str, RetainItem]:

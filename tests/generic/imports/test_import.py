@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hindbrain.contracts import OperationStatus
 from hindbrain.generic._cli._import_text import exit_of, warnings_of
 from hindbrain.generic._import import ImportReport, Profile, TreeImport
 from hindbrain.generic._import._ledger import CHECKPOINT, MANIFEST
@@ -347,6 +348,27 @@ async def test_the_manifest_says_what_each_file_became(place: Any) -> None:
     assert json.loads((state(place) / CHECKPOINT).read_text())["finished"] is True
     for name in (MANIFEST, CHECKPOINT):
         assert (state(place) / name).stat().st_mode & 0o777 == 0o600
+
+
+async def test_what_the_server_took_and_broke_off_is_sent_again_by_the_next_import(place: Any, server: Any) -> None:
+    recording = place.record()
+    recording.turns(1, 3)
+    recording.write()
+    server.ends = [OperationStatus.FAILED, OperationStatus.COMPLETED]
+
+    def statuses() -> list[str]:
+        ((_, documents),) = json.loads((state(place) / MANIFEST).read_text())["imports"].items()
+        return [each["status"] for each in documents.values()]
+
+    (report,) = await place.run(turns=2)
+    assert (report.sent, report.waiting) == (2, 0)
+    assert statuses() == ["queued", "queued"]
+    await place.run(turns=2)
+    assert len(server.asked) == 3
+    assert len(server.documents) == 2
+    await place.run(turns=2)
+    assert statuses() == ["completed", "completed"]
+    assert len(server.asked) == 3
 
 
 @pytest.mark.parametrize("name", [MANIFEST, CHECKPOINT])

@@ -36,15 +36,21 @@ async def deliver(state: HostState, backend: Backend, progress: Callable[[int], 
 async def settle(state: HostState, ledger: ImportLedger, report: ImportReport) -> None:
     """Note which documents went out, which wait and which were given up, and write the manifest.
 
+    One that the backend works on counts as sent; that it is completed is noted by the next import.
+
     Raises:
         StoreError: it could not be made durable; the next import notes it.
     """
     waiting = {each for job in await state.ask(DurableQueue.waiting) for each in (job.id, *job.members)}
+    taken = {i for each in await state.ask(DurableQueue.unconfirmed) for i in (each.job.id, *each.job.members)}
     dead = {letter.id for letter in await state.ask(DurableQueue.dead)}
     report.waiting = 0
     for place, name, each in ledger.queued():
         if each.job in waiting:
             report.waiting += 1
+            continue
+        if each.job in taken:
+            report.sent += 1
             continue
         failed = each.job in dead
         report.given_up += failed
