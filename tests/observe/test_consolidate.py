@@ -20,12 +20,12 @@ from hindbrain.observe import (
     Observation,
     ObserveConfig,
     Observed,
+    Pace,
     Relevance,
     Stage,
     compact,
     consolidate,
     make_observation,
-    turns_to_rest,
 )
 from hindbrain.observe.testing import START, Asked, BranchScript, ScriptedSource, ScriptLedger, Workshop, calls, says
 
@@ -286,10 +286,26 @@ async def test_a_transient_failure_costs_a_wait_and_not_the_run() -> None:
     assert "model.retry" in shop.events
 
 
-def test_failed_runs_are_followed_by_ever_longer_rests() -> None:
-    assert [turns_to_rest(n) for n in range(8)] == [0, 1, 2, 4, 4, 4, 4, 4]
-    assert turns_to_rest(10_000) == 4
-    assert turns_to_rest(-1) == 0
+@pytest.mark.parametrize(("longest", "most"), [(2_000, 12), (600, 40)])
+async def test_a_model_that_finds_a_chunk_too_long_is_given_less_until_the_backlog_is_drained(
+    longest: int, most: int
+) -> None:
+    """What is known of a model's window may be wrong: a local server is often started with less."""
+    sent: list[str] = []
+
+    def play(asked: Asked) -> Completion:
+        if len(asked.prompt) > longest * 4:
+            return says("", stop="error")
+        sent.extend(part.split("]")[0] for part in asked.prompt.split("[Source entry id: ")[1:])
+        return says()
+
+    shop = Workshop(sources(40), play, ObserveConfig(observer_chunk_max_tokens=8_000))
+    pace, runs = Pace(), 0
+    while LedgerIndex(shop.script.entries).observed_to < 39:
+        pace.after(await shop.run(forced=True, halvings=pace.halvings))
+        runs += 1
+        assert runs <= most
+    assert sent == [f"raw-{n + 1}" for n in range(40)]
 
 
 @settings(max_examples=40, deadline=None)

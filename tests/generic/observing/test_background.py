@@ -163,6 +163,21 @@ async def test_a_model_that_is_down_for_twenty_turns_leaves_a_backlog_that_drain
     assert len(set(seen)) == len(seen)
 
 
+async def test_a_model_whose_window_is_smaller_than_it_says_is_given_less_until_it_answers(talk: Begin) -> None:
+    sent: list[int] = []
+
+    def narrow(asked: Asked) -> Completion:
+        sent.append(asked.prompt.count("[Source entry id: "))
+        return says("", stop="error") if sent[-1] > 4 else says()
+
+    here = talk(narrow, observe_after_tokens=1_000, observer_chunk_max_tokens=2_000, compact_after_tokens=100_000)
+    for _each in range(60):
+        await here.turn()
+    assert here.index().tokens_from(here.index().observed_to + 1) < 2_000
+    assert max(sent) > 8
+    assert 0 < min(sent) <= 4
+
+
 @pytest.mark.req("S4-compaction-001")
 async def test_a_host_that_refuses_everything_is_left_in_peace(talk: Begin) -> None:
     class Broken:

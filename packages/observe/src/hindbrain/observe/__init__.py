@@ -7,7 +7,7 @@ from hindbrain.observe._clocks import Clocks, clocks, compact_due, compact_thres
 from hindbrain.observe._codec import read_event, read_folded
 from hindbrain.observe._compaction import Compaction, Declined, Delegated, Notice, compact, unobserved_before
 from hindbrain.observe._config import ModelChoice, ObserveConfig, Thinking
-from hindbrain.observe._consolidate import consolidate, turns_to_rest
+from hindbrain.observe._consolidate import consolidate
 from hindbrain.observe._coverage import Tier, coverage, tier
 from hindbrain.observe._cut import KEEP, cut_place
 from hindbrain.observe._encode import Append, append_of, folded_details
@@ -33,6 +33,7 @@ from hindbrain.observe._events import (
 from hindbrain.observe._extract import extract
 from hindbrain.observe._fold import Fold
 from hindbrain.observe._index import LedgerIndex
+from hindbrain.observe._pace import Pace
 from hindbrain.observe._ports import Ledger, ModelSource, WorkerModel
 from hindbrain.observe._projection import Drift, Projection, compaction_projection, drift, full, visible
 from hindbrain.observe._recall import Found, Recalled, recall
@@ -96,6 +97,7 @@ __all__ = [
     "ObserveSettingError",
     "Observed",
     "Observer",
+    "Pace",
     "Progress",
     "Projection",
     "RecallPage",
@@ -163,7 +165,6 @@ __all__ = [
     "tier",
     "timeline",
     "tokens",
-    "turns_to_rest",
     "unobserved_before",
     "view",
     "visible",

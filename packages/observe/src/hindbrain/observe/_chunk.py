@@ -57,6 +57,11 @@ def chunk_cap(config: ObserveConfig, model_window: int | None) -> int:
     return max(SMALLEST, model_window // _SHARE)
 
 
+def halved(cap: int, halvings: int) -> int:
+    """The most tokens of a chunk after failures: nobody says whether it was the size, so half of it is tried."""
+    return max(SMALLEST, cap >> max(0, halvings))
+
+
 def plan_request(*, window: int | None, system: int, output: int, memory: int, chunk: int) -> RequestPlan:
     """Divide a worker's request so that instructions, memory, chunk and answer fit the model's window.
 

@@ -23,8 +23,6 @@ from hindbrain.observe._reclaim import reclaim
 from hindbrain.observe._reflector import reflect
 from hindbrain.observe._run import ConsolidationRun, Stage
 
-_RESTS = (0, 1, 2, 4)
-
 
 async def consolidate(
     ledger: Ledger,
@@ -36,6 +34,7 @@ async def consolidate(
     forced: bool = False,
     window: int | None = None,
     zone: str = "UTC",
+    halvings: int = 0,
     due: Due | None = None,
     on_stage: OnStage = lambda _stage: None,
     log: Log = lambda _event, _data: None,
@@ -54,6 +53,7 @@ async def consolidate(
         forced: the user asked for it: thresholds count for nothing.
         window: the session's model's window, which the memory is sized by; None where it is unknown.
         zone: the zone of times for a ledger that has none yet.
+        halvings: how often the most that the observer is given is halved, after runs in which its model failed.
         due: whether the observer or the reflector has enough to work on; by default the branch's own clocks decide.
         on_stage: told which stage begins to work, and None at the end.
         log: told what happened, in ids and counts only.
@@ -68,6 +68,7 @@ async def consolidate(
         forced=forced,
         window=window,
         zone=zone,
+        halvings=halvings,
         due=due or _by_clock(config),
         on_stage=on_stage,
         log=log,
@@ -83,14 +84,6 @@ async def consolidate(
     finally:
         on_stage(None)
     return desk.result()
-
-
-def turns_to_rest(failed: int) -> int:
-    """How many turns the workers sit out after so many failed runs in a row: 1, 2 and then 4.
-
-    A run that found nothing needs no rest: its verdict moved the clock.
-    """
-    return _RESTS[max(0, min(failed, len(_RESTS) - 1))]
 
 
 async def enforce(desk: Desk) -> None:

@@ -36,6 +36,7 @@ class Desk:
     forced: bool
     window: int | None
     zone: str
+    halvings: int
     due: Due
     on_stage: OnStage
     log: Log

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from hindbrain.contracts import JsonValue
 from hindbrain.observe._agent import Receipt
-from hindbrain.observe._chunk import Chunk, chunk_cap, next_chunk
+from hindbrain.observe._chunk import Chunk, chunk_cap, halved, next_chunk
 from hindbrain.observe._desk import Desk
 from hindbrain.observe._events import Observed
 from hindbrain.observe._extract import extract
@@ -51,7 +51,7 @@ async def _by_rules(desk: Desk, index: LedgerIndex) -> None:
 
 
 async def _by_model(desk: Desk, index: LedgerIndex, worker: WorkerModel) -> None:
-    cap = chunk_cap(desk.config, worker.window)
+    cap = halved(chunk_cap(desk.config, worker.window), desk.halvings)
     plan = desk.plan(worker, Stage.OBSERVER, RECORD_OBSERVATIONS, chunk=cap, frame=_FRAME)
     chunk = next_chunk(index, plan.chunk, desk.zone)
     if chunk is None:

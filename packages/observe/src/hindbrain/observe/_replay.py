@@ -13,12 +13,13 @@ from hindbrain.contracts import Entry
 from hindbrain.observe._chunk import Chunk, chunk_cap, next_chunk
 from hindbrain.observe._clocks import observe_due, reflect_due
 from hindbrain.observe._config import ObserveConfig
-from hindbrain.observe._consolidate import consolidate, turns_to_rest
+from hindbrain.observe._consolidate import consolidate
 from hindbrain.observe._cut import KEEP
 from hindbrain.observe._encode import Append
 from hindbrain.observe._errors import BranchMovedError
 from hindbrain.observe._events import Dropped, Observed
 from hindbrain.observe._index import LedgerIndex
+from hindbrain.observe._pace import Pace
 from hindbrain.observe._ports import ModelSource
 from hindbrain.observe._reclaim import reclaim
 from hindbrain.observe._records import Observation
@@ -105,7 +106,7 @@ async def replay_with_model(
     sitting = Sitting(config=config, window=window, keep=keep)
     told = [entry for entry in entries if is_source(entry)]
     runs: list[ConsolidationRun] = []
-    failed = rest = 0
+    pace = Pace()
 
     async def work(*, at_end: bool) -> ConsolidationRun:
         run = await consolidate(
@@ -115,17 +116,17 @@ async def replay_with_model(
             clock=lambda: sitting.index.entries[-1].at or 0,
             run_id=f"replay-{len(runs)}",
             window=window,
+            halvings=pace.halvings,
             due=lambda index, stage: _due(index, stage, config, at_end=at_end),
         )
+        pace.after(run)
         if run.calls or run.changed or run.failures or run.empty:
             runs.append(run)
         return run
 
     for _turn in turns(sitting, told, progress):
-        rest -= 1
-        if rest < 0 and (observe_due(sitting.index, config) or reflect_due(sitting.index, config)):
-            failed = failed + 1 if (await work(at_end=False)).failures else 0
-            rest = turns_to_rest(failed)
+        if pace.has_rested() and (observe_due(sitting.index, config) or reflect_due(sitting.index, config)):
+            await work(at_end=False)
     while told and (run := await work(at_end=True)).calls and not run.failures:
         pass
     return report(sitting, _lived(runs))

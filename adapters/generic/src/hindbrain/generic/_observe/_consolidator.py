@@ -20,11 +20,11 @@ from hindbrain.observe import (
     LedgerIndex,
     ModelSource,
     ObserveConfig,
+    Pace,
     Stage,
     consolidate,
     observe_due,
     reflect_due,
-    turns_to_rest,
 )
 
 BREATH = 0.02
@@ -78,7 +78,7 @@ class Consolidator:
         self._sleep = sleep
         self._notices = RunNotices(routine=config.show_worker_notifications)
         self._run: asyncio.Task[ConsolidationRun | None] | None = None
-        self._failed = self._rest = 0
+        self._pace = Pace()
         self.stage: Stage | None = None
         self.spend = Spend()
         self.errors: dict[Stage, str] = {}
@@ -126,7 +126,7 @@ class Consolidator:
             return None
         usage = await self._usage()
         due = partial(self._due, usage.tokens)
-        if not (forced or ((due(index, Stage.OBSERVER) or due(index, Stage.REFLECTOR)) and self._has_rested())):
+        if not (forced or ((due(index, Stage.OBSERVER) or due(index, Stage.REFLECTOR)) and self._pace.has_rested())):
             return None
         run_id = f"consolidation-{self._clock():x}-{secrets.token_hex(3)}"
         self.errors = {}
@@ -141,6 +141,7 @@ class Consolidator:
                 forced=forced,
                 window=usage.window,
                 zone=self._zone,
+                halvings=self._pace.halvings,
                 due=due,
                 on_stage=self._at,
                 log=lambda event, data: self._note(event, data, run_id),
@@ -149,18 +150,12 @@ class Consolidator:
         finally:
             self._at(None)
         self.spend.add(run)
-        self._failed = self._failed + 1 if run.failures else 0
-        self._rest = turns_to_rest(self._failed)
+        self._pace.after(run)
         self.errors = {failure.stage: failure.text for failure in run.failures}
         self._note("consolidation.end", _counts(run), run_id)
         for text, level in self._notices.of(run):
             await self._tell(text, level)
         return run
-
-    def _has_rested(self) -> bool:
-        """Whether the turn after some failed runs has come: a model that is down is not asked at each."""
-        self._rest -= 1
-        return self._rest < 0
 
     def _due(self, context: int | None, index: LedgerIndex, stage: Stage) -> bool:
         return (observe_due if stage is Stage.OBSERVER else reflect_due)(index, self._config, context)
