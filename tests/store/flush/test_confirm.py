@@ -191,6 +191,22 @@ async def test_a_flush_of_one_job_asks_too(
     assert (report.sent, report.returned, report.remaining, report.stopped_by) == (1, 1, 2, "max-jobs")
 
 
+async def test_a_flush_of_some_jobs_asks_about_some_and_goes_on_where_it_stopped(
+    queue: DurableQueue, server: Any, clock: Any, make_job: MakeJob, make_flusher: MakeFlusher
+) -> None:
+    queue.append_many(jobs := [make_job() for _ in range(150)])
+    flusher = make_flusher()
+    await flusher.flush()
+    later(clock)
+    server.statuses += [PENDING] * 999
+    asked = []
+    for _ in range(4):
+        await flusher.flush(max_jobs=8)
+        asked.append(len(server.looked_at))
+    assert asked == [64, 128, 150, 150]
+    assert server.looked_at == [job.operation_id for job in jobs]
+
+
 async def test_the_time_that_a_flush_has_ends_the_asking(
     queue: DurableQueue, server: Any, clock: Any, make_job: MakeJob, make_flusher: MakeFlusher
 ) -> None:

@@ -28,16 +28,17 @@ async def confirm(means: Means, bounds: Bounds, tally: Tally, ask: Ask, asked: s
 
     Each job is asked about once a round, ``asked``, and again after a pause that grows, unless the round is forced.
     What the backend does not know is asked about for a day and is then a dead letter: sent again, it might be there
-    twice.
+    twice. A round of so many jobs at most asks about 64.
 
     Raises:
         Stopped: the time is up, or the backend cannot be used.
     """
-    due = [
-        each
-        for each in await means.worker.run(lambda _: means.queue.unconfirmed())
-        if each.job.id not in asked and (bounds.force or not means.backoff.left(each.job.id))
-    ]
+
+    def is_due(job_id: str) -> bool:
+        return job_id not in asked and (bounds.force or not means.backoff.left(job_id))
+
+    most = None if bounds.max_jobs is None else _PAGE
+    due = await means.worker.run(lambda _: means.queue.unconfirmed(most, wanted=is_due))
     for start in range(0, len(due), _PAGE):
         done: list[str] = []
         try:

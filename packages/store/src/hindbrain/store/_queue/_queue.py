@@ -221,10 +221,16 @@ class DurableQueue:
         with self._shared(), disk_errors(self.path):
             self._index.record(Taken(job_id, tuple(operations), self._at()))
 
-    def unconfirmed(self) -> tuple[TakenJob, ...]:
-        """What the backend took, oldest first, of which it is not known yet whether it came to anything."""
+    def unconfirmed(
+        self, limit: int | None = None, *, wanted: Callable[[str], bool] = lambda _id: True
+    ) -> tuple[TakenJob, ...]:
+        """What the backend took, oldest first, of which it is not known yet whether it came to anything.
+
+        At most ``limit`` of it, and only what is ``wanted`` by its id: nothing else is read.
+        """
         with self._fresh():
-            found = [(self._reader.queued(unit), record) for unit, record in self._index.state.taken.items()]
+            taken = [record for unit, record in self._index.state.taken.items() if wanted(unit)][:limit]
+            found = [(self._reader.queued(record.id), record) for record in taken]
         return tuple(
             TakenJob(job=job, operations=record.operations, at=record.at) for job, record in found if job is not None
         )
