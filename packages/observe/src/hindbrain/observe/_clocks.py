@@ -60,9 +60,11 @@ def _calibrated(index: LedgerIndex, covered_to: int, estimated: int, context: in
     That answer belongs to the present context: it is younger than the last compaction. A context that is smaller than
     it was then is another one, and the estimate stands.
     """
+    if not context:
+        return estimated
     first = bisect_right(index.measured, index.compacted_at)
     at = max(first, bisect_right(index.measured, covered_to) - 1)
-    if not context or at >= len(index.measured) or context < index.measures[at]:
+    if at >= len(index.measured) or context < index.measures[at]:
         return estimated
     grown = context - index.measures[at]
     return max(0, estimated - index.tokens_from(index.measured[at] + 1) + grown)
@@ -81,14 +83,16 @@ def compact_threshold(config: ObserveConfig, window: int | None) -> int:
 
 def observe_due(index: LedgerIndex, config: ObserveConfig, context: int | None = None) -> bool:
     """Whether the observer has enough to look at; ``context`` as for :func:`clocks`."""
-    now = clocks(index, context)
-    return index.gate_on and now.observe > 0 and now.observe_calibrated >= config.observe_after_tokens
+    observe = index.tokens_from(index.observed_to + 1)
+    grown = _calibrated(index, index.observed_to, observe, context)
+    return index.gate_on and observe > 0 and grown >= config.observe_after_tokens
 
 
 def reflect_due(index: LedgerIndex, config: ObserveConfig, context: int | None = None) -> bool:
     """Whether something was observed since the last reflection, and enough happened since then."""
     new = index.observed_to > index.reflected_to
-    return index.gate_on and new and clocks(index, context).reflect_calibrated >= config.reflect_after_tokens
+    grown = _calibrated(index, index.reflected_to, index.tokens_from(index.reflected_to + 1), context)
+    return index.gate_on and new and grown >= config.reflect_after_tokens
 
 
 def compact_due(index: LedgerIndex, config: ObserveConfig, window: int | None = None) -> bool:
@@ -98,7 +102,7 @@ def compact_due(index: LedgerIndex, config: ObserveConfig, window: int | None = 
     host retains may alone be longer than the threshold, and then no compaction could shrink it.
     """
     threshold = compact_threshold(config, window)
-    if not index.gate_on or clocks(index).compact < threshold:
+    if not index.gate_on or index.tokens_from(index.kept_from) < threshold:
         return False
     grown = index.tokens_from(index.compacted_at + 1)
     return grown > 0 and grown * _GROWN >= (threshold if index.compacted_at >= 0 else 0)
