@@ -71,20 +71,32 @@ async def test_what_is_done_at_once_is_never_asked_about(
     assert server.looked_at == []
 
 
-@pytest.mark.parametrize("end", [FAILED, CANCELLED])
 async def test_what_came_to_nothing_is_sent_again_under_a_fresh_id(
-    end: OperationStatus, queue: DurableQueue, server: Any, make_job: MakeJob, make_flusher: MakeFlusher
+    queue: DurableQueue, server: Any, make_job: MakeJob, make_flusher: MakeFlusher
 ) -> None:
     queue.append(job := make_job())
     flusher = make_flusher()
     await flusher.flush()
-    server.statuses += [end, COMPLETED]
+    server.statuses += [FAILED, COMPLETED]
     report = await flusher.flush(force=True)
     assert (report.returned, report.sent, report.unconfirmed, report.dead_lettered) == (1, 1, 1, 0)
     assert [content for _, content in server.took] == [job.item, job.item]
     assert server.asked[0] == job.operation_id != server.asked[1]
     assert (await flusher.flush(force=True)).unconfirmed == 0
     assert server.looked_at == server.asked
+
+
+async def test_what_somebody_cancelled_is_theirs_to_send_again(
+    queue: DurableQueue, server: Any, make_job: MakeJob, make_flusher: MakeFlusher
+) -> None:
+    queue.append(job := make_job())
+    flusher = make_flusher()
+    await flusher.flush()
+    server.statuses += [CANCELLED]
+    report = await flusher.flush(force=True)
+    assert (report.returned, report.sent, report.unconfirmed, report.dead_lettered) == (0, 0, 0, 1)
+    assert [(letter.id, letter.code) for letter in queue.dead()] == [(job.id, "operation-cancelled")]
+    assert server.asked == [job.operation_id]
 
 
 async def test_what_fails_for_ever_is_a_dead_letter_once(

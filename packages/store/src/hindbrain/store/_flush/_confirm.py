@@ -18,6 +18,7 @@ Ask = Callable[[str, str], Awaitable[OperationStatus]]
 """Where the operation of a bank stands; raises ``Stopped`` where the backend cannot tell."""
 
 FAILED = "operation-failed"
+CANCELLED = "operation-cancelled"
 FORGOTTEN = "operation-not-found"
 _DAY = timedelta(days=1)
 _PAGE = 64
@@ -27,8 +28,8 @@ async def confirm(means: Means, bounds: Bounds, tally: Tally, ask: Ask, asked: s
     """Let go of what is completed, and let what failed wait again under a fresh operation id.
 
     Each job is asked about once a round, ``asked``, and again after a pause that grows, unless the round is forced.
-    What the backend does not know is asked about for a day and is then a dead letter: sent again, it might be there
-    twice. A round of so many jobs at most asks about 64.
+    What somebody cancelled is a dead letter, and so is, after a day, what the backend does not know: it may have taken
+    effect all the same, and sent again it might be there twice. A round of so many jobs at most asks about 64.
 
     Raises:
         Stopped: the time is up, or the backend cannot be used.
@@ -61,9 +62,10 @@ async def _is_done(means: Means, tally: Tally, taken: TakenJob, ask: Ask) -> boo
             means.backoff.worked(job_id)
             await means.worker.run(lambda _: means.queue.attempt(job_id, FAILED, renew=True))
             tally.returned += 1
+        case OperationStatus.CANCELLED:
+            await _bury(means, tally, job_id, CANCELLED)
         case OperationStatus.NOT_FOUND if _is_old(taken, means.now()):
-            await means.worker.run(lambda _: means.queue.bury(job_id, FORGOTTEN))
-            tally.dead_lettered += 1
+            await _bury(means, tally, job_id, FORGOTTEN)
         case _:
             means.backoff.failed(job_id)
     return False
@@ -73,8 +75,6 @@ async def _stands(taken: TakenJob, ask: Ask) -> OperationStatus:
     """Where the job stands, of whose operations each must be completed."""
     for operation_id in taken.operations:
         status = await ask(taken.job.bank, operation_id)
-        if status is OperationStatus.CANCELLED:
-            return OperationStatus.FAILED
         if status is not OperationStatus.COMPLETED:
             return status
     return OperationStatus.COMPLETED
@@ -83,6 +83,11 @@ async def _stands(taken: TakenJob, ask: Ask) -> OperationStatus:
 async def _let_go(means: Means, ids: Sequence[str]) -> None:
     if ids:
         await means.worker.run(lambda _: means.queue.ack(ids))
+
+
+async def _bury(means: Means, tally: Tally, job_id: str, code: str) -> None:
+    await means.worker.run(lambda _: means.queue.bury(job_id, code))
+    tally.dead_lettered += 1
 
 
 def _is_old(taken: TakenJob, now: str) -> bool:
