@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import pytest
 
-NURSE = Path(__file__).with_name("nurse.py")
+FORKSERVER = Path(__file__).with_name("forkserver.py")
 
 
 class Command(Protocol):
@@ -25,15 +25,15 @@ class Command(Protocol):
 
 
 @pytest.fixture(scope="session")
-def nurse() -> Iterator["subprocess.Popen[str]"]:
-    """A process that has loaded the command and forks one for each line that it is told (nurse.py)."""
-    process = subprocess.Popen([sys.executable, NURSE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def forkserver() -> Iterator["subprocess.Popen[str]"]:
+    """A process that has loaded the command and forks one for each line that it is told (forkserver.py)."""
+    process = subprocess.Popen([sys.executable, FORKSERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     yield process
     process.communicate(timeout=20)
 
 
 @pytest.fixture
-def hindbrain(nurse: "subprocess.Popen[str]") -> Iterator[Command]:
+def hindbrain(forkserver: "subprocess.Popen[str]") -> Iterator[Command]:
     """The command, as the installed script begins it; what the script and its loading do is for other tests."""
     # Not tmp_path: tests look at what lies there.
     with tempfile.TemporaryDirectory() as folder:
@@ -45,11 +45,11 @@ def hindbrain(nurse: "subprocess.Popen[str]") -> Iterator[Command]:
             files[0].write_text(stdin, "utf-8", errors="surrogateescape")
             words = [os.fsdecode(each) for each in args]
             asked: dict[str, Any] = {"args": words, "cwd": str(cwd), "env": dict(env), "files": [str(f) for f in files]}
-            assert nurse.stdin is not None
-            assert nurse.stdout is not None
-            nurse.stdin.write(json.dumps(asked) + "\n")
-            nurse.stdin.flush()
-            code = int(nurse.stdout.readline())
+            assert forkserver.stdin is not None
+            assert forkserver.stdout is not None
+            forkserver.stdin.write(json.dumps(asked) + "\n")
+            forkserver.stdin.flush()
+            code = int(forkserver.stdout.readline())
             out, err = (each.read_text("utf-8", errors="surrogateescape") for each in files[1:])
             return subprocess.CompletedProcess(["hindbrain", *words], code, out, err)
 

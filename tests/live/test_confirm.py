@@ -84,7 +84,10 @@ async def test_an_operation_that_ends_without_effect_is_sent_again(
 async def test_of_sessions_that_write_to_one_bank_at_a_time_nothing_is_lost(
     states: list[HostState], client: HindsightClient, server: httpx.AsyncClient, bank: str
 ) -> None:
-    """Their documents share entities, on which this server's transactions sometimes deadlock: it breaks one off."""
+    """Sessions of the hosts were broken off by the server's own deadlocks, at random: these may or may not be.
+
+    What is then done is proven by the test above; here is shown that it does no harm to those that go well.
+    """
 
     def sentence(number: int, turn: int) -> str:
         people = [f"{name}{turn}" for name in ("Anna", "Bert", "Cleo", "Dana", "Emil", "Fred")]
